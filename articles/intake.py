@@ -38,6 +38,7 @@ class Arrival:
     language: str
     entries: tuple[Entry, ...]
     edited: tuple[Entry, ...]
+    owner: int | None = None
 
 
 _new_article = row_builder(Article)
@@ -195,6 +196,7 @@ def _is_same(row: Article, entry: Entry) -> bool:
 def _fresh(arrival: Arrival, entry: Entry, key: uuid.UUID, when: Dated) -> Article:
     return _new_article(
         feed_id=arrival.feed_id,
+        owner_id=arrival.owner,
         identity=entry.identity,
         identity_key=key,
         url=web_address(entry.url),

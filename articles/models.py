@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import cast
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -16,6 +17,7 @@ from django.utils.translation import pgettext_lazy
 
 from articles.operators import split_operators
 from articles.search import ArticleVector, article_condition
+from crawler.database.readers import visible
 from crawler.engine.leased import LeasedRow
 from crawler.web.syndication.item import title_of
 
@@ -88,6 +90,20 @@ class ArticleQuerySet(models.QuerySet["Article"]):
             articles = articles.filter(operator.condition)
         return articles
 
+    def public(self) -> ArticleQuerySet:
+        """Filter to articles that are everybody's."""
+        return self.filter(owner__isnull=True)
+
+
+_ArticleManager = models.Manager.from_queryset(ArticleQuerySet)
+
+
+class ArticleManager(_ArticleManager["Article"]):
+    """Articles without those that belong to another person than the one who reads."""
+
+    def get_queryset(self) -> ArticleQuerySet:
+        return cast(ArticleQuerySet, visible(super().get_queryset()))
+
 
 class Article(models.Model):
     """An entry of a feed, stored once. `text` is the page's main text, else the text from the feed."""
@@ -98,6 +114,14 @@ class Article(models.Model):
         FETCHED = "fetched", pgettext_lazy("source of a date", "the time of retrieval (no usable date given)")
 
     feed = models.ForeignKey("feeds.Feed", on_delete=models.CASCADE, related_name="articles", db_index=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        help_text="As of its feed.",
+    )
     identity = models.TextField()
     identity_key = models.UUIDField(editable=False)
     url = models.TextField(blank=True)
@@ -132,7 +156,7 @@ class Article(models.Model):
         db_persist=True,
     )
 
-    objects = ArticleQuerySet.as_manager()
+    objects = ArticleManager()
 
     class Meta:
         ordering = ["-published", "-id"]
@@ -143,6 +167,7 @@ class Article(models.Model):
             models.Index(fields=["-fetched"], name="article_fetched"),
             models.Index(fields=["language", "-published"], name="article_language"),
             models.Index(fields=["category", "-published"], name="article_category"),
+            models.Index(fields=["owner"], name="article_owner", condition=Q(owner__isnull=False)),
             GinIndex(fields=["search"], name="article_search"),
             GinIndex(fields=["categories"], name="article_tags"),
         ]

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.dispatch import receiver
 
 from articles.intake import Arrival, lock_articles, store_arrivals
-from articles.models import Page
+from articles.models import Article, Page
 from articles.pages import check_in_pages, feeds_of
 from articles.personal.versions import touch
 from crawler.engine.leased import BatchSpace, lease_rows
@@ -93,7 +93,8 @@ def go_on(stored: Stored, **_: object) -> None:
 
 
 def _documents(pages: Sequence[int]) -> list[StoredDocument]:
-    rows = Page.objects.filter(id__in=pages).values_list("id", "url", "host", "fetched")
+    public = Article.objects.public().filter(page__in=pages)  # what is one person's is no part of the graph
+    rows = Page.objects.filter(id__in=public.values("page")).values_list("id", "url", "host", "fetched")
     return [
         StoredDocument(url, host, Document.Source.ARTICLE, "text/html", fetched, page=key)
         for key, url, host, fetched in rows
@@ -110,4 +111,5 @@ def _arrival(visit: FeedVisit) -> Arrival:
         language=document.language if document else "",
         entries=document.entries if document else (),
         edited=document.edited if document else (),
+        owner=visit.feed.owner_id,
     )

@@ -295,6 +295,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "crawler.accounts.proxy.proxy_sign_in",
     "crawler.accounts.demo.demonstration",
+    "crawler.web.middleware.reader",
     # Every page is for people with an account, but for those that say otherwise (login_not_required).
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -18,6 +18,7 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from crawler.database.readers import visible
 from crawler.engine.logins import take_login
 from crawler.engine.wake import wake_controller
 from crawler.fetching.http.logins import LoginError
@@ -272,7 +273,8 @@ class CategoryViewSet(viewsets.ModelViewSet[Category]):
 class RetrievalViewSet(viewsets.ReadOnlyModelViewSet[Retrieval]):
     """The log of visits, newest first."""
 
-    queryset = Retrieval.objects.all()
+    queryset = visible(Retrieval.objects.all(), "feed__owner_id")
+
     serializer_class = RetrievalSerializer
     pagination_class = KeysetPages
     filterset_class = RetrievalFilter

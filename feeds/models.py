@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from crawler.database.columns import NameColumn
+from crawler.database.readers import visible
 from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedQuerySet, LeasedRow
 from crawler.reading.sources.kinds import FEED
@@ -61,11 +62,6 @@ class FeedQuerySet(LeasedQuerySet["Feed"]):
         """Filter to feeds that are neither paused nor gone."""
         return self.filter(status=Feed.Status.ACTIVE)
 
-    def visible_to(self, user: object) -> FeedQuerySet:
-        """Filter to feeds that a person may see: everybody's, and the person's own."""
-        key = getattr(user, "pk", None)
-        return self.filter(Q(owner__isnull=True) | Q(owner=key) if key else Q(owner__isnull=True))
-
     def disputed(self) -> FeedQuerySet:
         """Filter to feeds about which a second reader disagrees with ours."""
         return self.exclude(opinion=[])
@@ -87,10 +83,10 @@ _FeedManager = models.Manager.from_queryset(FeedQuerySet)
 
 
 class FeedManager(_FeedManager["Feed"]):
-    """Feeds without those that people have removed, which are deleted a little later."""
+    """Feeds without those that people have removed, which are deleted a little later, and those of others."""
 
     def get_queryset(self) -> FeedQuerySet:
-        return cast("FeedQuerySet", super().get_queryset().filter(removed__isnull=True))
+        return cast("FeedQuerySet", visible(super().get_queryset().filter(removed__isnull=True)))
 
 
 class Feed(LeasedRow):

@@ -143,4 +143,5 @@ class FeedWork(Work):
 def into_graph(stored: Stored, **_: object) -> None:
     """Add changed documents to the graph."""
     if settings.PIPELINE_STORED:
-        take_feeds([(visit.feed.host_id, visit.harvest) for visit in stored.get(FeedWork, ())])
+        visits = [visit for visit in stored.get(FeedWork, ()) if visit.feed.owner_id is None]
+        take_feeds([(visit.feed.host_id, visit.harvest) for visit in visits])

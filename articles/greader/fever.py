@@ -25,6 +25,7 @@ from articles.greader.wire import cross_origin
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal.marking import mark_all_read, mark_read, marked_starred, star, unread_by
 from articles.personal.selection import followed_articles
+from crawler.database.readers import read_as
 from crawler.web.attempts import count_attempt, too_many
 from crawler.web.pictures.loading import picture_cache
 from crawler.web.syndication.item import full_body, title_of, web_url
@@ -52,6 +53,7 @@ def fever(request: HttpRequest) -> HttpResponse:
         return JsonResponse(reply)
     AppPassword.objects.filter(pk=password.pk).update(last_used=now)
     subscriber = password.subscriber
+    read_as(subscriber.user_id)
     reply["last_refreshed_on_time"] = str(int(now.timestamp()))
     marks = {**request.GET.dict(), **request.POST.dict()}  # Read You marks by the address
     if marks.get("mark"):

@@ -21,6 +21,7 @@ from articles.greader.access import is_edit_token, is_good, login_with, note_use
 from articles.greader.models import ReaderLogin
 from articles.greader.names import BadInput
 from articles.models import Subscriber
+from crawler.database.readers import read_as
 from crawler.web.attempts import count_attempt, seconds_to_wait, too_many
 
 MAX_FIELDS = 11_000
@@ -179,6 +180,7 @@ def _endpoint(view: View, methods: tuple[str, ...], *, writes: bool) -> View:
             login = _login(request, now)
             if isinstance(login, HttpResponse):
                 return login
+            read_as(login.subscriber.user_id)
             if request.method not in methods:
                 words = f"Use {' or '.join(methods)} here.\n"
                 return plain(words, 405, {"Allow": ", ".join(methods)})

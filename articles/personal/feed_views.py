@@ -14,6 +14,7 @@ from articles.personal.following import export_subscriptions
 from articles.personal.outputs import HUB_PATH, LAST_PAGE, Addresses, build_page, last_changed
 from articles.personal.selection import has_list
 from articles.personal.versions import Reading, keep_validators, note_reading, reading
+from crawler.database.readers import read_as
 from crawler.web.attempts import attempts_of, count_attempt, exhausted, seconds_to_wait
 from crawler.web.syndication.answer import answer, digest_of, not_modified, private
 from crawler.web.syndication.formats import FORMATS
@@ -42,6 +43,7 @@ def personal_feed(request: HttpRequest, token: str, kind: str) -> HttpResponseBa
         if unchanged is not None:
             return unchanged
     row = PersonalFeed.objects.select_related("subscriber").get(pk=visit.personal_feed or 0)
+    read_as(row.subscriber.user_id)
     channel, items = build_page(row, number, addresses)
     body, changed = FORMATS[kind].write(channel, items), last_changed(row, channel)
     if not visit.known:
@@ -61,6 +63,7 @@ def personal_list(request: HttpRequest, token: str) -> HttpResponseBase:
     if refusal := _refusal(request, token, visit, now):
         return refusal
     row = PersonalFeed.objects.select_related("subscriber__user").get(pk=visit.personal_feed or 0)
+    read_as(row.subscriber.user_id)
     if not has_list(row):
         return private(HttpResponse(_("There is no such feed.\n"), "text/plain", status=404))
     body = export_subscriptions(row.subscriber, row.folder, row.name)

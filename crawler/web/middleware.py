@@ -16,6 +16,7 @@ from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.utils.translation import gettext as _
 
+from crawler.database.readers import read_for
 from crawler.text.characters import unstorable
 from crawler.web.refusals import refusal
 from crawler.web.syndication.answer import takes_gzip
@@ -45,6 +46,17 @@ def content_security_policy(get_response: Handler) -> Handler:
         response = get_response(request)
         response.headers.setdefault("Content-Security-Policy", policy)
         return response
+
+    return middleware
+
+
+def reader(get_response: Handler) -> Handler:
+    """Let feeds and articles of other people stay unseen while a request is answered."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        # The API finds out later, by the token, who asks.
+        read_for(lambda: request.user.pk if request.user.is_authenticated else None)
+        return get_response(request)
 
     return middleware
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from crawler.database.readers import visible
 from crawler.web.pages import render_list
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs
@@ -168,7 +169,8 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def visit_list(request: HttpRequest) -> HttpResponse:
     """Show the visits of all feeds, newest first, filtered by outcome, failure and time."""
-    rows = Retrieval.objects.select_related("feed").defer("feed__fingerprints").order_by("-at", "-id")
+    rows = visible(Retrieval.objects.select_related("feed").defer("feed__fingerprints"), "feed__owner_id")
+    rows = rows.order_by("-at", "-id")
     filterset = RetrievalFilter(request.GET, rows)
     context = {"form": filterset.form, "page": page_of(request, filterset.qs)}
     return render_list(request, "feeds/visits.html", "feeds/_visits.html", context)

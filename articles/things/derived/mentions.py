@@ -26,7 +26,7 @@ def mentions_graph(week: CalendarWeek, gazetteer: Gazetteer, known_names: Mappin
 
     The writers of an article are not mentioned by it, nor are organisations that only its own site knows.
     """
-    articles = Article.objects.filter(published__gte=week.start, published__lt=week.end)
+    articles = Article.objects.public().filter(published__gte=week.start, published__lt=week.end)
     columns = articles.order_by("pk").annotate(beginning=Left("text", MAX_CHARACTERS))
     rows = columns.values_list("url", "title", "beginning", "author")[:MAX_ARTICLES]
     statements: dict[tuple[Term, Term, Term], None] = {}

@@ -87,7 +87,7 @@ def _pages(addresses: Collection[str]) -> list[str]:
 
 def _bylines() -> list[tuple[str, str, int]]:
     """Return byline, site and number of articles, without articles whose address has no site."""
-    rows = Article.objects.exclude(author="").order_by()
+    rows = Article.objects.public().exclude(author="").order_by()
     counted = rows.values_list("author", "page__host__name", "feed__host__name").annotate(number=Count("pk"))
     return [
         (byline, site, count)

@@ -20,7 +20,8 @@ def stories_graph(week: CalendarWeek) -> Terms:
     """Return the statements about the stories that began in a week: title, time, topic, articles, feeds."""
     began = Story.objects.filter(created__gte=week.start, created__lt=week.end)
     columns = ("story", "category", "article__title", "article__url", "article__feed")
-    members = Enrichment.objects.select_related("article").only(*columns).order_by("article_id")
+    public = Enrichment.objects.filter(article__owner__isnull=True)
+    members = public.select_related("article").only(*columns).order_by("article_id")
     rows = (
         began.annotate(size=Count("members"))
         .filter(size__gt=1)
