@@ -269,28 +269,29 @@ def fuller(page_text: str, feed_text: str) -> str:
 
 def _attach_pages(rows: Iterable[Article]) -> None:
     """Give every new article its page, and create a waiting page for each new URL."""
-    keyed: dict[str, list[Article]] = {}
+    keyed: dict[tuple[str, int | None], list[Article]] = {}
     for article in rows:
         try:
-            keyed.setdefault(page_key(article.url), []).append(article)
+            keyed.setdefault((page_key(article.url), article.owner_id), []).append(article)
         except BadUrl:
             continue  # an entry without a usable link keeps what the feed says
     if not keyed:
         return
-    keys = {key: digest(key) for key in keyed}
+    # A page behind a login is another one for each person: it may show what only this one may read.
+    keys = {(key, owner): digest(f"{key}#{owner}" if owner else key) for key, owner in keyed}
     pages = _pages(keys.values())
-    hosts = Host.objects.named({host_key(key) for key in keyed if keys[key] not in pages})
+    hosts = Host.objects.named({host_key(key) for key, owner in keyed if keys[key, owner] not in pages})
     missing = [
-        Page(url=articles[0].url, url_key=keys[key], host_id=hosts[host_key(key)])
-        for key, articles in keyed.items()
-        if keys[key] not in pages
+        Page(url=articles[0].url, url_key=keys[key, owner], host_id=hosts[host_key(key)], owner_id=owner)
+        for (key, owner), articles in keyed.items()
+        if keys[key, owner] not in pages
     ]
     if missing:
         Page.objects.bulk_create(missing, ignore_conflicts=True, batch_size=1000)
         pages = _pages(keys.values())
-    for key, articles in keyed.items():
+    for place, articles in keyed.items():
         for article in articles:
-            _take_page(article, pages[keys[key]])
+            _take_page(article, pages[keys[place]])
 
 
 def _pages(keys: Iterable[object]) -> Mapping[object, Page]:

@@ -36,6 +36,14 @@ class Page(LeasedRow):
 
     url = models.TextField()
     url_key = models.UUIDField(unique=True, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        help_text="With whose logins it was fetched; it is no other person's page.",
+    )
     host = models.ForeignKey("crawler.Host", on_delete=models.PROTECT, related_name="pages")
     status = models.CharField(max_length=10, choices=Status, default=Status.WAITING)
     not_before = models.DateTimeField(db_default=Now())

@@ -53,11 +53,12 @@ class PageWork(Work):
             now,
             where="status = 'waiting'",
             order="attempts, id",
-            returning=("id", "host_id", "url", "losses"),
+            returning=("id", "host_id", "url", "losses", "owner_id"),
         )
         assignments: dict[int, list[Assignment]] = {}
-        for page, host, url, losses in rows:
-            assignments.setdefault(host, []).append(Assignment("page", page, url, suspect=losses > 0))
+        for page, host, url, losses, owner in rows:
+            assignment = Assignment("page", page, url, suspect=losses > 0, owner=owner or 0)
+            assignments.setdefault(host, []).append(assignment)
         return assignments
 
     def lock(self, results: Results, leases: Sequence[uuid.UUID]) -> None:

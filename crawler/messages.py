@@ -49,7 +49,8 @@ class Order:
 class Assignment(Record, frozen=True):
     """A task for a terminal: an address, what is known of it (`etag` to `body_hash`), and the kind's `order`.
 
-    A `suspect` has lost a lease, and is alone in its batch.
+    A `suspect` has lost a lease, and is alone in its batch. With an `owner` this person's
+    logins are sent, too.
     """
 
     kind: Kind
@@ -60,6 +61,7 @@ class Assignment(Record, frozen=True):
     body_hash: str = ""
     suspect: bool = False
     order: Order | None = None
+    owner: int = 0
 
     def ordered(self, kind: type[Ordered]) -> Ordered:
         """Return the order as this class, or its defaults if there is none."""

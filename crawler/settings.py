@@ -494,6 +494,7 @@ SPECTACULAR_SETTINGS = {
         "crawler.web.schema.with_refusals",
     ],
     "ENUM_NAME_OVERRIDES": {
+        "LoginKind": "crawler.engine.models.SiteLogin.Kind",
         "FeedKind": "crawler.reading.sources.kinds.FETCHED",
         "FeedStatus": "feeds.models.Feed.Status",
         "FeedPhase": "feeds.models.Feed.Phase",

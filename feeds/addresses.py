@@ -31,7 +31,7 @@ def move_to(feed: Feed, url: str) -> Feed:
     who follow it, and that feed is returned; a feed with articles of its own is returned unchanged. Raises
     BadUrl.
     """
-    canonical = source_key(canonical_url(url), feed.kind, feed.rules)
+    canonical = source_key(canonical_url(url), feed.kind, feed.rules, feed.owner_id)
     old = feed.canonical_url
     existing = known_as(canonical)
     if existing is not None and existing.id != feed.id:
@@ -62,7 +62,7 @@ def choose_list(feed: Feed, rules: Mapping[str, str]) -> None:
     """
     feed.rules = checked_rules(feed.kind, rules)
     feed.proposed = {}
-    feed.canonical_url = source_key(canonical_url(feed.url), feed.kind, feed.rules)
+    feed.canonical_url = source_key(canonical_url(feed.url), feed.kind, feed.rules, feed.owner_id)
     existing = known_as(feed.canonical_url)
     if existing is not None and existing.pk != feed.pk:
         raise SelectorFault(f"this list is followed already as feed {existing.pk}")

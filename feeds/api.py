@@ -6,6 +6,7 @@ import io
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from django.contrib.auth.models import User
 from django.db.models import Count
 from django.http import QueryDict
 from drf_spectacular.types import OpenApiTypes
@@ -19,9 +20,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crawler.database.readers import visible
-from crawler.engine.logins import take_login
+from crawler.engine.logins import keep_login, take_login
 from crawler.engine.wake import wake_controller
-from crawler.fetching.http.logins import LoginError
+from crawler.fetching.http.logins import LoginError, without_login
 from crawler.fetching.http.urls import BadUrl
 from crawler.reading.lines import SelectorFault
 from crawler.reading.sources.kinds import DATA, FEED, PAGE
@@ -114,11 +115,13 @@ class FeedViewSet(
         serializer = NewFeedSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         wanted = serializer.validated_data
+        owner = _owner_by_login(person_of(request), wanted)
         added = add_feed(
             wanted["url"],
             category=wanted.get("category"),
             kind=wanted.get("kind", FEED),
             rules=wanted["rules"],
+            owner=owner,
         )
         if added.feed is None:
             raise ValidationError({"url": [added.message]})
@@ -285,7 +288,7 @@ class RetrievalViewSet(viewsets.ReadOnlyModelViewSet[Retrieval]):
 def _give_address(feed: Feed, url: str) -> None:
     """Move a feed to another address that people gave. Raises ValidationError."""
     try:
-        address = checked_address(take_login(url))
+        address = checked_address(take_login(url, feed.owner_id))
     except (BadUrl, LoginError) as error:
         raise ValidationError({"url": [str(error)]}) from error
     existing = known_as(address.canonical)
@@ -293,6 +296,21 @@ def _give_address(feed: Feed, url: str) -> None:
         raise ValidationError({"url": [f"{address.url}: already known as feed {existing.pk}"]})
     move_to(feed, address.url)
     wake_controller()
+
+
+def _owner_by_login(person: User, wanted: dict[str, Any]) -> int | None:
+    """Keep the login of a new feed, and return to whom it belongs. Raises ValidationError."""
+    bare, pair = without_login(wanted["url"])
+    login = wanted.get("login")
+    if not login and pair is None:
+        return None
+    owner = None if wanted["shared"] else person.pk
+    if login:
+        try:
+            keep_login(bare, login["kind"], login["secret"], login.get("name", ""), owner)
+        except (BadUrl, LoginError) as error:
+            raise ValidationError({"login": [str(error)]}) from error
+    return owner
 
 
 def _give_rules(feed: Feed, rules: dict[str, str]) -> None:

@@ -284,6 +284,7 @@ class ImportLine(models.Model):
     folder = models.TextField(blank=True)
     kind = models.CharField(max_length=10, default=FEED)
     rules = models.JSONField(default=dict, blank=True)
+    is_own = models.BooleanField(default=False)
     feed = models.ForeignKey(Feed, null=True, on_delete=models.SET_NULL, related_name="+")
     outcome = models.CharField(max_length=10, choices=Outcome)
     message = ReasonField(blank=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from msgspec.structs import asdict
@@ -44,11 +45,17 @@ def checked_rules(kind: str, given: Mapping[str, Any]) -> dict[str, str]:
     return rules
 
 
-def source_key(canonical: str, kind: str, rules: Mapping[str, str]) -> str:
-    """Return what a source is known by: its canonical address, of a list with a mark of the rule for entries.
+def source_key(
+    canonical: str,
+    kind: str = FEED,
+    rules: Mapping[str, str] = MappingProxyType({}),
+    owner: int | None = None,
+) -> str:
+    """Return what a source is known by: its canonical address, with the key of the person to whom it belongs.
 
-    A page may have several lists, and a feed beside them.
+    That of a list has a mark of the rule for its entries: a page may have several, and a feed beside them.
     """
+    canonical = f"{canonical}#of:{owner}" if owner else canonical
     if kind not in LISTS:
         return canonical
     mark = hashlib.blake2b(rules.get("entry", "").encode(), digest_size=6).hexdigest()

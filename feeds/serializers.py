@@ -10,6 +10,8 @@ from typing import Any, cast
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from crawler.engine.models import SiteLogin
+from crawler.fetching.http.logins import MAX_VALUE
 from crawler.reading.lines import SelectorFault
 from crawler.reading.parts import MAX_PART_CHARACTERS
 from crawler.reading.sources.kinds import FEED, FETCHED
@@ -160,6 +162,14 @@ class RulesField(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
         return dict(value)
 
 
+class NewLoginSerializer(serializers.Serializer[Any]):
+    """A login for the address of a feed; it is never shown again."""
+
+    kind = serializers.ChoiceField(SiteLogin.Kind.choices)
+    name = TextField(max_length=200, required=False, allow_blank=True, help_text="Of the user or the header.")
+    secret = serializers.CharField(max_length=MAX_VALUE, trim_whitespace=False)
+
+
 class NewFeedSerializer(serializers.Serializer[Any]):
     """A feed to add: its own address or its site's."""
 
@@ -172,6 +182,10 @@ class NewFeedSerializer(serializers.Serializer[Any]):
         help_text="What stands at the address; by default a feed.",
     )
     rules = RulesField(required=False, help_text=RULES_HELP)
+    login = NewLoginSerializer(required=False, write_only=True, help_text="What its server asks for.")
+    shared = serializers.BooleanField(
+        default=False, help_text="With a login: everybody here may read it, not only who gave it."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         try:

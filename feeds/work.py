@@ -61,19 +61,18 @@ class FeedWork(Work):
             returning=(
                 "host_id", "id", "url", "etag", "last_modified", "body_hash", "fingerprints", "subscribers",
                 "losses", "last_attempt", "opinion_at", "kind", "rules",
+                "owner_id",
             ),
         )  # fmt: skip
         assignments: dict[int, list[Assignment]] = {}
         for row in rows:
-            host, feed, url, etag, modified, body_hash, known, subscribers, losses, attempted, asked = row[
-                :11
-            ]
-            kind, rules = row[11:]
+            host, feed, url, etag, modified, body_hash, known, subscribers, losses, *further = row
+            attempted, asked, kind, rules, owner = further
             order = FeedOrder(
                 bytes(known), subscribers, attempted is None, asked is None, kind, rules_in(json.loads(rules))
             )
             assignments.setdefault(host, []).append(
-                Assignment("feed", feed, url, etag, modified, body_hash, losses > 0, order)
+                Assignment("feed", feed, url, etag, modified, body_hash, losses > 0, order, owner or 0)
             )
         return assignments
 

@@ -21,6 +21,18 @@ class Migration(migrations.Migration):
                 to=settings.AUTH_USER_MODEL,
             ),
         ),
+        migrations.AddField(
+            model_name="page",
+            name="owner",
+            field=models.ForeignKey(
+                db_index=False,
+                help_text="With whose logins it was fetched; it is no other person's page.",
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
+        ),
         migrations.AddIndex(
             model_name="article",
             index=models.Index(condition=models.Q(("owner__isnull", False)), fields=["owner"], name="article_owner"),

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from crawler.database.secrets import UnreadableError, seal, unseal
 from crawler.engine.models import Host, SiteLogin
-from crawler.fetching.http.logins import Login, basic, checked_header, without_login
+from crawler.fetching.http.logins import Login, basic, bearer, checked_header, without_login
 from crawler.fetching.http.urls import canonical_url, host_key
 
 log = logging.getLogger(__name__)
@@ -24,23 +24,22 @@ def logins_of(hosts: Iterable[int]) -> dict[int, list[Login]]:
         except UnreadableError as error:
             log.warning("the login for %s is not sent: %s", row.url, error)
             continue
-        found[row.host_id].append(Login(row.url, name, value))
+        found[row.host_id].append(Login(row.url, name, value, row.owner_id or 0))
     return found
 
 
-def keep_login(url: str, kind: str, secret: str, name: str = "") -> SiteLogin:
+def keep_login(url: str, kind: str, secret: str, name: str = "", owner: int | None = None) -> SiteLogin:
     """Store the login for an address and all below it, in place of an earlier one.
 
-    `name` is that of the user, or of the header. Raises BadUrl, and LoginError for what no request can carry.
+    `name` is that of the user, or of the header; with an `owner` it is for this person's feeds alone. Raises
+    BadUrl, and LoginError for what no request can carry.
     """
     address = canonical_url(url)
-    if kind == SiteLogin.Kind.BASIC:
-        header, value = basic(name, secret)
-    else:
-        header, value = checked_header("Cookie" if kind == SiteLogin.Kind.COOKIE else name, secret)
+    header, value = login_header(kind, secret, name)
     host = host_key(address)
     row, _ = SiteLogin.objects.update_or_create(
         url=address,
+        owner_id=owner,
         defaults={
             "host_id": Host.objects.named({host})[host],
             "kind": kind,
@@ -51,7 +50,16 @@ def keep_login(url: str, kind: str, secret: str, name: str = "") -> SiteLogin:
     return row
 
 
-def take_login(text: str) -> str:
+def login_header(kind: str, secret: str, name: str = "") -> tuple[str, str]:
+    """Return the header of a login. Raises LoginError for what no request can carry."""
+    if kind == SiteLogin.Kind.BASIC:
+        return basic(name, secret)
+    if kind == SiteLogin.Kind.BEARER:
+        return bearer(secret)
+    return checked_header("Cookie" if kind == SiteLogin.Kind.COOKIE else name, secret)
+
+
+def take_login(text: str, owner: int | None = None) -> str:
     """Return an address without its user name and password, which are stored as its login.
 
     They also become that of the address's folder, if it has none, since a site asks for one login for its
@@ -59,8 +67,8 @@ def take_login(text: str) -> str:
     """
     bare, pair = without_login(text)
     if pair is not None:
-        url = keep_login(bare, SiteLogin.Kind.BASIC, pair[1], pair[0]).url
+        url = keep_login(bare, SiteLogin.Kind.BASIC, pair[1], pair[0], owner).url
         folder = url.partition("?")[0].rpartition("/")[0] + "/"
-        if not SiteLogin.objects.filter(url=folder).exists():
-            keep_login(folder, SiteLogin.Kind.BASIC, pair[1], pair[0])
+        if not SiteLogin.objects.filter(url=folder, owner=owner).exists():
+            keep_login(folder, SiteLogin.Kind.BASIC, pair[1], pair[0], owner)
     return bare

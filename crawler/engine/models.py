@@ -86,17 +86,30 @@ class SiteLogin(models.Model):
 
     class Kind(models.TextChoices):
         BASIC = "basic", pgettext_lazy("kind of a login", "name and password")
+        BEARER = "bearer", pgettext_lazy("kind of a login", "token")
         HEADER = "header", pgettext_lazy("kind of a login", "header")
         COOKIE = "cookie", pgettext_lazy("kind of a login", "cookie")
 
     host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="logins", editable=False)
-    url = models.TextField(unique=True, help_text="Canonical; the login is sent to it and to all below it.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        editable=False,
+        help_text="For whose feeds alone it is used; empty: for everybody's.",
+    )
+    url = models.TextField(help_text="Canonical; the login is sent to it and to all below it.")
     kind = models.CharField(max_length=10, choices=Kind)
     sealed = models.TextField(editable=False, help_text="The encrypted header.")
     given = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
         ordering = ["url"]
+        constraints = [
+            models.UniqueConstraint(fields=["url", "owner"], name="login_once", nulls_distinct=False)
+        ]
 
     def __str__(self) -> str:
         return self.url

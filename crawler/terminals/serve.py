@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from crawler.failures import Failure, FetchError
 from crawler.fetching.http import robots, urls
 from crawler.fetching.http.client import Client
+from crawler.fetching.http.logins import Login
 from crawler.fetching.http.site_lines import Robots
 from crawler.isolation import memory
 from crawler.isolation.lifeline import ending
@@ -104,9 +105,13 @@ def serve_host(client: Client, batch: Batch) -> Report:
         return _serve_host(client, batch)
 
 
+def _logins_for(assignment: Assignment, batch: Batch) -> list[Login]:
+    """Return the logins that are for everybody's feeds, and those of the person to whom this one belongs."""
+    return [login for login in batch.logins if login.owner in (0, assignment.owner)]
+
+
 def _serve_host(client: Client, batch: Batch) -> Report:
-    client = client.with_logins(batch.logins) if batch.logins else client
-    started = time.time()
+    shared, started = client, time.time()
     last_start = min(started + TURN_SECONDS, batch.expires - client.config.deadline)
     harvests: list[Harvest] = []
     rules, robots_copy = _known_rules(batch, started), batch.robots
@@ -114,6 +119,7 @@ def _serve_host(client: Client, batch: Batch) -> Report:
     for assignment in batch.assignments:
         if time.time() > last_start or ending.is_set() or weight > MAX_BYTES:
             break
+        client = shared.with_logins(_logins_for(assignment, batch)) if batch.logins else shared
         try:
             if _asks_robots(assignment):
                 rules = _rules_for(client, assignment, rules, batch.robots, spacing)

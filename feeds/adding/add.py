@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -46,7 +46,8 @@ Outcome = Literal["added", "duplicate", "refused"]
 class WantedFeed:
     """An address to add, with the title it had elsewhere and the primary key of its category.
 
-    A list in a page or in JSON has its `kind` and the `rules` for its entries.
+    A list in a page or in JSON has its `kind` and the `rules` for its entries. With an `owner` it belongs to
+    this person alone.
     """
 
     text: str
@@ -54,6 +55,7 @@ class WantedFeed:
     category: int | None = None
     kind: str = FEED
     rules: Mapping[str, str] = field(default_factory=dict)
+    owner: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,9 @@ class Address:
     variants: tuple[str, ...]
 
 
-def add_feed(
-    text: str, *, category: Category | None = None, kind: str = FEED, rules: Mapping[str, str] | None = None
-) -> Added:
-    """Add the source at this address, or recognise or refuse it."""
-    return add_feeds([WantedFeed(text, "", category.pk if category else None, kind, rules or {})])[0]
+def add_feed(text: str, *, category: Category | None = None, **source: Any) -> Added:
+    """Add the source at this address, or recognise or refuse it; `source` are fields of WantedFeed."""
+    return add_feeds([WantedFeed(text, category=category.pk if category else None, **source)])[0]
 
 
 @transaction.atomic
@@ -200,15 +200,14 @@ def _checked_with_login(request: WantedFeed) -> Address | BadUrl:
         return error
     if pair is not None:
         try:
-            take_login(request.text)
+            take_login(request.text, request.owner)
         except LoginError as error:
             return BadUrl(bare, str(error))
-    if request.kind not in LISTS:
+    if request.kind not in LISTS and request.owner is None:
         return address
-    keys = tuple(source_key(key, request.kind, request.rules) for key in address.variants)
-    return replace(
-        address, canonical=source_key(address.canonical, request.kind, request.rules), variants=keys
-    )
+    what = (request.kind, request.rules, request.owner)
+    keys = tuple(source_key(key, *what) for key in address.variants)
+    return replace(address, canonical=source_key(address.canonical, *what), variants=keys)
 
 
 def _check_host(text: str, host: str, networks: Sequence[str] | None) -> None:
@@ -254,6 +253,7 @@ def _store(new_addresses: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Fee
             category_id=request.category,
             kind=request.kind,
             rules=dict(request.rules),
+            owner_id=request.owner,
             title=request.title,
             renamed=bool(request.title),
             added=now,

@@ -118,7 +118,7 @@ def start_import(
     for more feeds than the person may have.
     """
     base = path_of(folder)
-    outlines = map(_without_login, outlines)
+    outlines = (_without_login(outline, user) for outline in outlines)
     feed_import = FeedImport.objects.create(user=user, name=name[:200], follows=follows)
     rows = iter(within_limit(user, outlines, follows=follows))
     while part := list(islice(rows, _PART)):
@@ -130,6 +130,7 @@ def start_import(
                 ImportLine(
                     source=feed_import, text=outline.url[:2100], title=outline.title,
                     folder="/".join(path), outcome=_OPEN, kind=outline.kind, rules=dict(outline.rules),
+                    is_own=outline.is_own,
                 )
                 for outline, path in zip(part, paths, strict=True)
             ]
@@ -272,7 +273,17 @@ def _add(feed_import: FeedImport, lines: Sequence[ImportLine]) -> None:
     if is_at_least(feed_import.user, EDITOR):
         keys = {"/".join(path): key for key, path in all_paths().items()}
     outcomes = add_feeds(
-        [WantedFeed(line.text, line.title, keys.get(line.folder), line.kind, line.rules) for line in lines]
+        [
+            WantedFeed(
+                line.text,
+                line.title,
+                keys.get(line.folder),
+                line.kind,
+                line.rules,
+                feed_import.user_id if line.is_own else None,
+            )
+            for line in lines
+        ]
     )
     folders: dict[Feed, str] = {}
     for line, outcome in zip(lines, outcomes, strict=True):
@@ -302,14 +313,17 @@ def _write(lines: Sequence[ImportLine]) -> None:
     )
 
 
-def _without_login(outline: Outline) -> Outline:
-    """Keep the login that an address holds, so that no line of an import shows it. Returns the outline."""
+def _without_login(outline: Outline, user: User) -> Outline:
+    """Keep the login that an address holds, so that no line of an import shows it. Returns the outline.
+
+    What is behind it belongs to who has given it.
+    """
     bare, pair = without_login(outline.url)
     if pair is None:
         return outline
     with suppress(BadUrl, LoginError):  # its line will say so
-        take_login(outline.url)
-    return replace(outline, url=bare)
+        take_login(outline.url, user.pk)
+    return replace(outline, url=bare, is_own=True)
 
 
 def _each_once(outlines: Iterable[Outline]) -> Iterator[Outline]:
@@ -317,7 +331,11 @@ def _each_once(outlines: Iterable[Outline]) -> Iterator[Outline]:
     seen: set[int] = set()  # hashes, which take a fraction of the memory
     for outline in outlines:
         try:
-            key = hash(source_key(spelling(canonical_url(outline.url)), outline.kind, outline.rules))
+            key = hash(
+                source_key(
+                    spelling(canonical_url(outline.url)), outline.kind, outline.rules, int(outline.is_own)
+                )
+            )
         except BadUrl:
             key = hash(outline.url)
         if key not in seen:

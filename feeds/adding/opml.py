@@ -70,7 +70,8 @@ class NoFeedsError(OpmlError):
 class Outline:
     """A feed of an OPML file. `folder` holds the names around it, outermost first.
 
-    A list in a page or in JSON has its `kind` and the `rules` for its entries.
+    A list in a page or in JSON has its `kind` and the `rules` for its entries. One that `is_own` belongs
+    to the person who brings the file alone.
     """
 
     url: str
@@ -79,6 +80,7 @@ class Outline:
     site_url: str = ""
     kind: str = FEED
     rules: Mapping[str, str] = field(default_factory=dict)
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,4 +38,5 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(model_name="importline", name="kind", field=models.CharField(default="feed", max_length=10)),
         migrations.AddField(model_name="importline", name="rules", field=models.JSONField(blank=True, default=dict)),
+        migrations.AddField(model_name="importline", name="is_own", field=models.BooleanField(default=False)),
     ]

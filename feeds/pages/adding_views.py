@@ -40,6 +40,7 @@ from feeds.phrases import failure_words
 from feeds.rules import PARTS, checked_rules, rules_in, source_key
 
 SHOWN_LINES = 200
+LOGIN_FIELDS = ("login_kind", "login_name", "login_secret", "share")
 EACH_LINE = 50
 """Lines up to which an import shows each of them, also those that are fine."""
 _ADDRESS = re.compile(
@@ -66,12 +67,14 @@ def add(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(target)
     kind = PAGE if request.GET.get("kind") == PAGE else ""
     context: dict[str, Any] = {"text": text, "folders": folder_choices(), "lists_wanted": bool(kind)}
+    context["form"] = form = AddFeedsForm()
+    context["login_fields"] = [form[name] for name in LOGIN_FIELDS]
     if addresses:
         context |= _found(addresses, kind)
     if wants_part(request):
         response = render(request, "feeds/_found.html", context)
     else:
-        context |= {"form": AddFeedsForm(), "imports": imports.recent_imports(person_of(request))}
+        context |= {"imports": imports.recent_imports(person_of(request))}
         response = render(request, "feeds/add.html", context)
     patch_vary_headers(response, ["HX-Request"])
     return response
@@ -145,6 +148,7 @@ def _added(request: HttpRequest) -> HttpResponse:
             status = 403
             form.add_error("opml" if request.FILES else "addresses", str(error))
     context = {"form": form, "folders": folder_choices(), "text": data.get("addresses", "")}
+    context["login_fields"] = [form[name] for name in LOGIN_FIELDS]
     return render(request, "feeds/add.html", context, status=status)
 
 

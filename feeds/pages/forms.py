@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +13,13 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy
 
+from crawler.engine.logins import keep_login, login_header
+from crawler.engine.models import SiteLogin
+from crawler.fetching.http.logins import MAX_VALUE, LoginError, without_login
+from crawler.fetching.http.urls import BadUrl
 from crawler.reading.lines import SelectorFault
 from crawler.web.forms import LinesField
+from crawler.web.sentences import translated
 from feeds.adding.add import Added
 from feeds.adding.imports import start_import
 from feeds.adding.opml import MAX_BYTES, Outline, at_once, feeds_in, import_outlines
@@ -64,6 +70,30 @@ class AddFeedsForm(forms.Form):
         help_text=gettext_lazy("Their articles appear under Read."),
     )
 
+    login_kind = forms.ChoiceField(
+        choices=SiteLogin.Kind.choices, required=False, label=gettext_lazy("Kind of login")
+    )
+    login_name = forms.CharField(
+        required=False,
+        max_length=200,
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("Your name there, or that of the header. A cookie or a token needs none."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "off", "spellcheck": "false"}),
+    )
+    login_secret = forms.CharField(
+        required=False,
+        max_length=MAX_VALUE,
+        strip=False,
+        label=gettext_lazy("Password, or value"),
+        help_text=gettext_lazy("It is stored encrypted and never shown again."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+    share = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Everybody here may read it"),
+        help_text=gettext_lazy("Otherwise it is yours alone."),
+    )
+
     def clean_opml(self) -> UploadedFile[Any] | None:
         """Return the file. Raises ValidationError for a file larger than OPML files may be."""
         file: UploadedFile[Any] | None = self.cleaned_data["opml"]
@@ -81,6 +111,14 @@ class AddFeedsForm(forms.Form):
                 source_in(line)
         except SelectorFault as fault:
             raise ValidationError(str(fault)) from fault
+        if secret := self.cleaned_data.get("login_secret"):
+            try:
+                login_header(self._login_kind(), secret, self.cleaned_data["login_name"])
+            except LoginError as error:
+                self.add_error("login_secret", translated(str(error)))
+
+    def _login_kind(self) -> str:
+        return self.cleaned_data.get("login_kind") or SiteLogin.Kind.BASIC
         if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
             raise ValidationError(gettext_lazy("Give at least one address, or choose an OPML file."))
 
@@ -91,7 +129,18 @@ class AddFeedsForm(forms.Form):
             yield from feeds_in(fields["opml"])
         for line in fields["addresses"]:
             kind, rules, address = source_in(line)
-            yield Outline(address, kind=kind, rules=rules)
+            has_login = bool(self.cleaned_data["login_secret"])
+            is_own = has_login and not self.cleaned_data["share"]
+            yield Outline(address, kind=kind, rules=rules, is_own=is_own)
+
+    def _keep_logins(self, user: User) -> None:
+        """Keep the login that was given for each of the addresses; that of a bad one is not."""
+        given = self.cleaned_data
+        for line in given["addresses"] if given["login_secret"] else ():
+            owner = None if given["share"] else user.pk
+            with suppress(BadUrl):
+                bare = without_login(source_in(line)[2])[0]
+                keep_login(bare, self._login_kind(), given["login_secret"], given["login_name"], owner)
 
     def start_import(self, user: User) -> FeedImport:
         """Add the feeds to the folder, which is made where missing, for this person to follow.
@@ -99,6 +148,7 @@ class AddFeedsForm(forms.Form):
         Raises OpmlError for an unreadable file, and LimitReached for too many feeds; none is added then.
         """
         fields, file = self.cleaned_data, self.files.get("opml")
+        self._keep_logins(user)
         return start_import(
             user,
             self.outlines(),

@@ -32,12 +32,14 @@ class LoginError(ValueError):
 class Login(Record, frozen=True):
     """A header for an address and all below it, such as `Authorization` for `https://example.org/feed`.
 
-    `prefix` is a canonical URL. Its value is not shown by repr().
+    `prefix` is a canonical URL. Its value is not shown by repr(). With an `owner` it is sent only for what
+    belongs to this person.
     """
 
     prefix: str
     name: str
     value: str
+    owner: int = 0
 
     def __repr__(self) -> str:
         return f"Login({self.prefix!r}, {self.name!r})"
@@ -53,7 +55,7 @@ class Login(Record, frozen=True):
 def headers_for(url: str, logins: Iterable[Login]) -> dict[str, str]:
     """Return the headers of the logins for a canonical URL, that with the longest address first."""
     headers: dict[str, str] = {}
-    for login in sorted(logins, key=lambda each: -len(each.prefix)):
+    for login in sorted(logins, key=lambda each: (-len(each.prefix), not each.owner)):
         if login.covers(url) and login.name.lower() not in map(str.lower, headers):
             headers[login.name] = login.value
     return headers
@@ -66,6 +68,11 @@ def basic(user: str, password: str) -> tuple[str, str]:
     return checked_header(
         "Authorization", "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
     )
+
+
+def bearer(token: str) -> tuple[str, str]:
+    """Return the header of a bearer token (RFC 6750). Raises LoginError."""
+    return checked_header("Authorization", f"Bearer {token.strip()}")
 
 
 def checked_header(name: str, value: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -72,7 +73,7 @@ def logins(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and (login := form.keep()) is not None:
         messages.success(request, _("The login for %(address)s is kept.") % {"address": login.url})
         return redirect("logins")
-    page = page_of(request, SiteLogin.objects.order_by("url", "id"))
+    page = page_of(request, _shared_and_own(request).order_by("url", "id"))
     status = 422 if form.errors else 200
     return render(request, "crawler/logins.html", {"form": form, "page": page}, status=status)
 
@@ -81,10 +82,15 @@ def logins(request: HttpRequest) -> HttpResponse:
 @require_POST
 def forget_login(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a login."""
-    login = get_object_or_404(SiteLogin, pk=pk)
+    login = get_object_or_404(_shared_and_own(request), pk=pk)
     login.delete()
     messages.success(request, _("The login for %(address)s is forgotten.") % {"address": login.url})
     return redirect("logins")
+
+
+def _shared_and_own(request: HttpRequest) -> QuerySet[SiteLogin]:
+    """Return the logins for everybody's feeds, and those for the person's own."""
+    return SiteLogin.objects.filter(Q(owner__isnull=True) | Q(owner=request.user.pk))
 
 
 class LoginSerializer(serializers.ModelSerializer[SiteLogin]):
@@ -124,7 +130,7 @@ class LoginViewSet(
 ):
     """Logins for feeds and pages; for editors alone."""
 
-    queryset = SiteLogin.objects.all()
+    queryset = SiteLogin.objects.filter(owner__isnull=True)
     serializer_class = LoginSerializer
     permission_classes = [EditorsOnly]
     filterset_fields = ["kind"]
