@@ -73,10 +73,13 @@ KINDS = {
     "histories": "Histories and versions of watched pages",
     "http": "HTTP and redirects",
     "identity": "Identity and edits of articles",
+    "json_lists": "Lists of articles in JSON",
     "led_crawls": "Order, depth, limits and scope of crawls, and crawls led by a query",
+    "lists": "Lists of articles in pages without a feed",
     "logins": "Pages and feeds behind a login",
     "marks": "Marks and what is kept",
     "newsletters": "Newsletters and other mail",
+    "news_sitemaps": "Sitemaps read as feeds",
     "notifications": "Notifications",
     "opml": "OPML of other readers",
     "pictures": "Pictures",
@@ -99,6 +102,8 @@ REPORTS_LEFT = """
 - **Prices.** A page that is only a list of goods states no price: which of them is meant would be a guess, a
   watch with a part says it. JSON-LD whose strings hold quotes that nobody escaped is lost as a block; the
   other blocks of the page count.
+- **Lists.** "2 hours ago" is no date without another one in an attribute. What a page hides may be what a
+  button shows later: it counts. Two entries with one address are one, unless all entries have that address.
 - **Dates.** Day and month of `03/04/2026` cannot be told apart: no date is better than a wrong one.
 - **Watched pages.** That only lines count which were never there before, and the sorting of lines, are
   settings of changedetection.io which Freshet does not have: an import names them. XPath is 1.0; functions

@@ -23,14 +23,17 @@ from crawler.reading.lines import flat_negations, usable_selector
 _EXSLT = {"re": "http://exslt.org/regular-expressions"}
 _STRING_OF = re.compile(r"\s*(?:normalize-space|string)\s*\((.+)\)\s*", re.DOTALL)
 _TBODY_STEP = re.compile(r"(\"[^\"]*\"|'[^']*')|/tbody(?:\[1\])?(?=/|\s|\||\)|$)")
-_TBODY_CHILD = re.compile(r">\s*tbody(?::first-child|:nth-child\(1\)|:first-of-type)?\s*(?=>)")
+_TBODY_ABOVE = re.compile(
+    r"(?:>\s*)?(?<![\w.#:\"'-])tbody(?::first-child|:nth-child\(1\)|:first-of-type)?"
+    r"(?:\s*(?=>)|\s+(?=[\w.#*\[:]))"
+)
 _PREFIX = re.compile(r"(\"[^\"]*\"|'[^']*')|(?<![\w.$-])[A-Za-z_][\w.-]*:(?![:=])(?=[A-Za-z_*])")
 
 
 def chosen_of_page(root: html.HtmlElement, part: str, language: str, expression: str) -> list[Any]:
     """Return the elements and values that a part of a page chooses. Raises ReadingError(malformed)."""
     if language == "css":
-        bare = _TBODY_CHILD.sub("", expression)
+        bare = _TBODY_ABOVE.sub("", expression)
         return _selected(root, expression) or (_selected(root, bare) if bare != expression else [])
     bare = _without(_TBODY_STEP, expression)
 

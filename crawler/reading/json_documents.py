@@ -1,5 +1,5 @@
-"""JSON as servers send it: whole, line by line, as a call (JSONP), behind a guard; and what is chosen of it.
-Pure.
+"""JSON as servers send it: whole, line by line, in a call (JSONP) or a variable, behind a guard; and what is
+chosen of it. Pure.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ _LONG_NUMBER = re.compile(r"\d{19}")
 _GUARD = re.compile(r"\s*(?:\)\]\}'?,?|while\s*\(1\);|for\s*\(;;\);)\s*")
 """What keeps other sites from running JSON as a script."""
 _CALL = re.compile(r"(?:/\*\*/)?[\w$.]{1,200}\(")
+_SET = re.compile(r"(?:(?:var|let|const)\s+)?[A-Za-z_$][\w$.]{0,200}\s*=\s*(?=[\[{])")
+"""What makes a script of JSON that it keeps in a variable."""
 MAX_DOCUMENTS = 5_000
 """Lines of JSON that are read of one text: for each of them a program of jq is run."""
 
@@ -32,6 +34,8 @@ def json_documents(text: str) -> list[Any]:
         bare = bare.strip().removesuffix(";").rstrip()
         if (call := _CALL.match(bare)) and bare.endswith(")"):
             bare = bare[call.end() : -1]
+        elif assigned := _SET.match(bare):
+            bare = bare[assigned.end() :]
         if not text.strip():
             raise
         for candidates in ([bare], _lines(text)):

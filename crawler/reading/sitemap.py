@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
-from crawler.fetching.http.urls import BadUrl, canonical_url, host_key
+from crawler.fetching.http.urls import BadUrl, canonical_url, host_key, join
 from crawler.reading.documents import Listed
 from crawler.reading.errors import ReadingError
 from crawler.reading.inflate import head_inside_gzip, without_gzip
@@ -23,6 +24,10 @@ _WEB_ADDRESS = re.compile(rb"https?://[^\s<>\"]+$")
 _HOLDERS = frozenset({"url", "sitemap", "urlset", "sitemapindex", ""})
 """Elements whose addresses are of pages; those of pictures and films stand within elements of their own."""
 _ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
+_BEGIN = re.compile(rb"<\?xml\s|" + _ROOT.pattern)
+_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,100}\sencoding\s*=\s*[\"'](?!utf-?8[\"'])", re.IGNORECASE)
+"""The declaration of another encoding than UTF-8."""
+_SECTION, _SECTION_END = b"<![CDATA[", b"]]>"
 
 
 def is_sitemap(body: bytes) -> bool:
@@ -62,7 +67,7 @@ def read_sitemap(
     try:
         for text, stamp in entries:
             try:
-                link = canonical_url(text)
+                link = canonical_url(join(url, text) if _is_relative(text) else text)
                 if link in stamps or (own_host and host_key(link) != host):
                     continue
             except BadUrl:
@@ -75,6 +80,11 @@ def read_sitemap(
         if not stamps:
             raise ReadingError("malformed", str(error)[:300]) from error
     return tuple(Listed(link, stamp) for link, stamp in stamps.items()), cut, index
+
+
+def _is_relative(address: str) -> bool:
+    """Return whether an address needs that of the sitemap: it begins with no scheme and with no host."""
+    return "://" not in address and (address.startswith(("/", ".")) or "." not in address.partition("/")[0])
 
 
 def listed_addresses(body: bytes) -> Iterator[tuple[str, str]]:
@@ -99,7 +109,8 @@ def _entries(body: bytes) -> Iterator[tuple[str, str]]:
 def events_into(reader: object, body: bytes) -> Iterator[None]:
     """Feed a sitemap to a parser's target, and yield after each piece. Raises etree.XMLSyntaxError.
 
-    Blanks before the declaration and stray ampersands, which XML forbids, are mended.
+    What stands before the declaration, stray ampersands and bytes that are no UTF-8, all of which XML
+    forbids, are mended.
     """
     parser = etree.XMLParser(
         target=reader,  # type: ignore[arg-type]  # a target needs no more methods
@@ -110,12 +121,31 @@ def events_into(reader: object, body: bytes) -> Iterator[None]:
         remove_comments=True,
         remove_pis=True,
     )
-    first = len(body) - len(body.lstrip())
-    pieces = (body[start : start + _PIECE] for start in range(first, len(body), _PIECE))
-    for piece in pieces if b"<![CDATA[" in body else mended(pieces):
+    begin = _BEGIN.search(body, 0, _HEAD_BYTES)
+    first = begin.start() if begin else len(body) - len(body.lstrip())
+    whole = _pieces(body, first, len(body))
+    legal = _mended_around_sections(body, first) if _SECTION in body else mended(whole)
+    if b"\0" not in body[:4] and not _ENCODING.match(body, first):
+        legal = (text.encode() for text in codecs.iterdecode(legal, "utf-8", "replace"))
+    for piece in legal:
         parser.feed(piece)
         yield
     parser.close()
+
+
+def _pieces(body: bytes, start: int, end: int) -> Iterator[bytes]:
+    return (body[place : min(place + _PIECE, end)] for place in range(start, end, _PIECE))
+
+
+def _mended_around_sections(body: bytes, first: int) -> Iterator[bytes]:
+    """Yield a sitemap with the references mended outside of its CDATA sections, in which `&` is a letter."""
+    place = first
+    while (start := body.find(_SECTION, place)) >= 0:
+        yield from mended(_pieces(body, place, start))
+        end = body.find(_SECTION_END, start)
+        place = end + len(_SECTION_END) if end >= 0 else len(body)
+        yield from _pieces(body, start, place)
+    yield from mended(_pieces(body, place, len(body)))
 
 
 class _Reader:

@@ -42,7 +42,11 @@ _FRESHRSS_RULES = {
     "entry": "Item", "title": "ItemTitle", "link": "ItemUri", "date": "ItemTimestamp",
     "image": "ItemThumbnail", "summary": "ItemContent",
 }  # fmt: skip
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\[\d+\])*(?:\.[A-Za-z_]\w*(?:\[\d+\])*)*")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_STEP = re.compile(r"(?:([A-Za-z_][A-Za-z0-9_]*)|\"([^\"\\.\[\]]+)\")((?:\[\d+\])*)")
+"""A step of a path in jq: a name, in quotation marks if it is no plain one, and places in lists."""
+_DOTTED = re.compile(r"([^.\[\]\"\\]+)((?:\[\d+\])*)")
+"""A step of a dotted path of FreshRSS."""
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")
 
 
@@ -236,8 +240,7 @@ def _rule_attributes(outline: Outline) -> dict[str, str]:
 def _for_freshrss(kind: str, rule: str) -> str:
     """Return a rule as FreshRSS takes it: an XPath, or a dotted path; "" where it cannot be one."""
     if kind == DATA:
-        path = rule.removeprefix("jq:").removesuffix("[]").removeprefix(".")
-        return path if _DOTTED.fullmatch(path) else ""
+        return _dotted(rule.removeprefix("jq:").strip())
     language, expression = language_and_expression(rule)
     if language == "xpath":
         return expression
@@ -245,6 +248,26 @@ def _for_freshrss(kind: str, rule: str) -> str:
         return str(HTMLTranslator().css_to_xpath(expression, prefix="descendant::"))
     except SelectorError:
         return ""
+
+
+def _dotted(path: str) -> str:
+    """Return a path of jq as a dotted one of FreshRSS, "" where it cannot be one."""
+    if path == ".[]":
+        return "$"
+    steps = [_STEP.fullmatch(step) for step in path.removesuffix("[]").removeprefix(".").split(".")]
+    return ".".join(f"{one[1] or one[2]}{one[3]}" for one in steps if one) if all(steps) else ""
+
+
+def _of_dotted(path: str) -> str:
+    """Return a dotted path of FreshRSS, in which `$` is the document, as one of jq. Raises ValueError."""
+    steps = [_DOTTED.fullmatch(step) for step in path.removeprefix("$").removeprefix(".").split(".")]
+    if path in ("", "$"):
+        return "."
+    if not all(steps):
+        raise ValueError(path)
+    return "".join(
+        f".{one[1] if _PLAIN.fullmatch(one[1]) else json.dumps(one[1])}{one[2]}" for one in steps if one
+    )
 
 
 def _rules_of(attributes: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -264,7 +287,7 @@ def _rules_of(attributes: Mapping[str, str]) -> tuple[str, dict[str, str]]:
             if kind == PAGE:
                 found = {part: f"xpath:{expression}" for part, expression in found.items()}
             else:
-                found = {part: f".{path}" for part, path in found.items()}
+                found = {part: _of_dotted(path) for part, path in found.items()}
                 found["entry"] = f"{found['entry']}[]"
             return kind, checked_rules(kind, found)
     except (ValueError, KeyError, AttributeError, SelectorFault):

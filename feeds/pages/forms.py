@@ -116,11 +116,11 @@ class AddFeedsForm(forms.Form):
                 login_header(self._login_kind(), secret, self.cleaned_data["login_name"])
             except LoginError as error:
                 self.add_error("login_secret", translated(str(error)))
+        if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
+            raise ValidationError(gettext_lazy("Give at least one address, or choose an OPML file."))
 
     def _login_kind(self) -> str:
         return self.cleaned_data.get("login_kind") or SiteLogin.Kind.BASIC
-        if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
-            raise ValidationError(gettext_lazy("Give at least one address, or choose an OPML file."))
 
     def outlines(self) -> Iterator[Outline]:
         """Yield the feeds of the file, then those of the field. Raises OpmlError for an unreadable file."""

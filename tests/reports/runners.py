@@ -41,14 +41,22 @@ from crawler.pipeline.transform.graph import SourceDocument
 from crawler.reading.charset import decode
 from crawler.reading.dates import epoch
 from crawler.reading.detect import detect
-from crawler.reading.documents import REQUEST, STATUS
+from crawler.reading.documents import REQUEST, STATUS, FeedDocument, SourceRules
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import feed_links, parse_feed
+from crawler.reading.feeds.fingerprints import compare_titles
 from crawler.reading.lines import unpacked
 from crawler.reading.mail import read_message, source_key
 from crawler.reading.pages import extract_page
+from crawler.reading.sources.data import data_feed
+from crawler.reading.sources.entries import chosen_entries
+from crawler.reading.sources.find import find_lists
+from crawler.reading.sources.kinds import PAGE
+from crawler.reading.sources.page import page_feed, tree_of
+from crawler.reading.sources.read import Received, read_source
+from crawler.reading.sources.sitemap import sitemap_feed, sitemaps_of_index
 from crawler.text.numbers import number_in
-from feeds.adding.opml import OpmlError, read_opml
+from feeds.adding.opml import OpmlError, read_opml, write_opml
 from feeds.sources import feed_address, likely_feeds, other_feeds
 from recrawl.terminal import listed_pages, read_document
 from tests.servers import Reply, Request, WebServer
@@ -212,6 +220,60 @@ def sitemap(given: Input) -> Any:
 
 
 @runner
+def page_list(given: Input) -> Any:
+    """A page -> the entries of the list that is found first in it, or of those that `rules` choose.
+
+    With the body of the page as it was `before` only what is new by its rules.
+    """
+    page, rules = given.get("url", "https://site.example/blog/"), SourceRules(**given.get("rules", {}))
+    content_type = given.get("content_type", "text/html")
+    try:
+        root = tree_of(body_of(given), content_type)
+        if "before" in given:
+            known = page_feed(tree_of(given["before"].encode(), "text/html"), page, rules)
+            seen = compare_titles(known, b"").fingerprints
+            read = read_source(Received(body_of(given), page, content_type), PAGE, rules, seen)
+            return _listed(read.document)
+        if rules.entry:
+            return plain(chosen_entries(root, page, rules))
+        lists = find_lists(root, page)
+        return plain(lists[0].entries) if lists else []
+    except ReadingError as error:
+        return {"failure": error.kind.value}
+
+
+@runner
+def news_sitemap(given: Input) -> Any:
+    """A sitemap -> its entries, or the addresses in an index; of one that is read `first` only the newest."""
+    body, address = body_of(given), given.get("url", "https://site.example/sitemap.xml")
+    try:
+        if index := sitemaps_of_index(body, address):
+            return {"sitemaps": [one.url for one in index]}
+        is_first = given.get("first", False)
+        known = b""
+        if "before" in given:
+            known = sitemap_feed(given["before"].encode(), address, b"", is_first=True).fingerprints
+        return _listed(sitemap_feed(body, address, known, is_first=is_first))
+    except ReadingError as error:
+        return {"failure": error.kind.value}
+
+
+@runner
+def json_list(given: Input) -> Any:
+    """A list in JSON, perhaps with `rules` -> its entries."""
+    page, rules = given.get("url", "https://site.example/api/list"), SourceRules(**given.get("rules", {}))
+    content_type = given.get("content_type", "application/json")
+    try:
+        return _listed(data_feed(body_of(given), page, content_type, rules))
+    except ReadingError as error:
+        return {"failure": error.kind.value}
+
+
+def _listed(document: FeedDocument | None) -> Any:
+    return None if document is None else plain(document.entries)
+
+
+@runner
 def robots(given: Input) -> Any:
     """A robots.txt and addresses of its site -> those that may be visited."""
     agent = given.get("agent", "Freshet/1.0")
@@ -252,6 +314,13 @@ def opml(given: Input) -> Any:
         return plain(read_opml(body_of(given)))
     except OpmlError as error:
         return {"refused": str(error)}
+
+
+@runner
+def opml_again(given: Input) -> Any:
+    """A list of feeds -> what is read of it when it was written anew."""
+    written = write_opml(read_opml(body_of(given)), "feeds", datetime(2026, 1, 1, tzinfo=UTC))
+    return plain(read_opml(written))
 
 
 @runner

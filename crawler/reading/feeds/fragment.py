@@ -73,7 +73,7 @@ def _show_images(root: html.HtmlElement) -> None:
     """Give images the addresses that scripts would set, and show those for readers without scripts."""
     for image in root.iter("img"):
         # References such as &#1; stand for characters that no tree takes back.
-        if address := storable(_address(image)):
+        if address := storable(image_address(image)):
             image.set("src", address)
     fallbacks = list(root.iter("noscript"))
     if not fallbacks:
@@ -92,18 +92,24 @@ def _show_images(root: html.HtmlElement) -> None:
         fallback.drop_tag()
 
 
-def _address(image: html.HtmlElement) -> str:
-    """Return an image's address: the one for lazy loading, else its source, else the largest offered."""
+def image_address(image: html.HtmlElement) -> str:
+    """Return an image's address: the one for lazy loading, else its source, else the largest offered.
+
+    Last come those by size that a script chooses from, such as `data-src-large`.
+    """
     for name in _LAZY:
         if _is_address(address := (image.get(name) or "").strip()):
             return address
     for name in _LAZY_SETS:
-        if address := _largest(image.get(name) or ""):
+        if address := largest_offered(image.get(name) or ""):
             return address
     source = (image.get("src") or "").strip()
     if source and not source.lower().startswith(_NO_PICTURE):
         return source
-    return next((address for offered in _offered(image) if (address := _largest(offered))), "")
+    if address := next((found for offered in _offered(image) if (found := largest_offered(offered))), ""):
+        return address
+    values = (value for name, value in image.attrib.items() if str(name).startswith("data-src-"))
+    return next((address for value in values if _is_address(address := value.strip())), "")
 
 
 def _offered(image: html.HtmlElement) -> Iterator[str]:
@@ -124,7 +130,7 @@ def _is_address(text: str) -> bool:
     )
 
 
-def _largest(offered: str) -> str:
+def largest_offered(offered: str) -> str:
     """Return the address with the greatest width or density in a srcset, "" when it has none."""
     sizes: dict[str, float] = {}
     address = ""

@@ -7,10 +7,14 @@ from datetime import UTC, datetime
 
 _IN_PATH = re.compile(r"/((?:19|20)\d{2})[/-](\d{1,2})(?:[/-](\d{1,2}))?(?=[/_.-]|$)")
 
+_IN_NAME = re.compile(r"/[a-z]{0,2}((?:19|20)\d{2})(\d{2})(\d{2})(?=[_.-])", re.IGNORECASE)
+"""A day before a number or a title in a file's name, such as /t20240517_1234.html."""
+
 
 def moment_in_url(url: str) -> float | None:
     """Return midnight UTC of the day in a path such as /2024/05/17/, of the first without a day."""
-    match = _IN_PATH.search(url.partition("?")[0])
+    path = url.partition("?")[0]
+    match = _IN_NAME.search(path) or _IN_PATH.search(path)
     if not match:
         return None
     try:

@@ -20,6 +20,11 @@ from crawler.text.characters import storable
 
 UNREAD = frozenset({"script", "style", "template"})
 """Elements whose text nobody reads, wherever they stand."""
+_ON_LINES = frozenset({
+    "address", "article", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure", "footer", "h1",
+    "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "ol", "p", "pre", "section", "table", "td", "th",
+    "time", "tr", "ul",
+})  # fmt: skip
 _SHORT = 2_000  # tags within an element that is read as a line
 
 _REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -104,15 +109,18 @@ def _open_body(root: html.HtmlElement) -> None:
 _OF_HEAD = frozenset({"base", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"})
 
 
-def read_text(element: etree._Element) -> str:
+def read_text(element: etree._Element, *, apart: bool = False) -> str:
     """Return the readable text of a short element, without scripts and styles, which pages put anywhere.
 
-    Only the beginning of a large element is read, so that nested ones cost no more.
+    Only the beginning of a large element is read, so that nested ones cost no more. With `apart` there is a
+    blank between what browsers show on lines of their own.
     """
     pieces = [element.text or ""]
     walk = etree.iterwalk(element, events=("start", "end"))
     next(walk)
     for event, inner in islice(walk, _SHORT):
+        if apart and inner.tag in _ON_LINES:
+            pieces.append(" ")
         if event == "end":
             pieces.append(inner.tail or "" if inner is not element else "")
         elif inner.tag in UNREAD:

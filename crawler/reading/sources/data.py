@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -16,30 +17,37 @@ from crawler.reading.feeds.raw import RawFeed, RawLink
 from crawler.reading.json_documents import by_jq, by_jsonpath, json_documents
 from crawler.reading.limits import LIMITS
 from crawler.reading.parts import DATA_LANGUAGES
-from crawler.reading.sources.entries import MAX_SUMMARY, MAX_TITLE, ChosenEntry
+from crawler.reading.sources.entries import MAX_SUMMARY, MAX_TITLE, ChosenEntry, distinct
 from crawler.reading.sources.page import listed_feed
 from crawler.text.characters import one_line
 
 DATA_FORMAT = "json"
-_NAMES = {
+_WRITTEN = {
     "title": ("title", "headline", "name", "subject", "label", "caption", "text"),
     "link": (
-        "url", "link", "href", "permalink", "html_url", "web_url", "webUrl", "canonical_url", "canonicalUrl",
-        "uri", "path", "slug",
+        "url", "link", "href", "permalink", "html_url", "web_url", "canonical_url", "uri", "path", "slug",
     ),
     "date": (
-        "date_published", "published", "published_at", "publishedAt", "pubDate", "date", "datePublished",
-        "created_at", "createdAt", "created", "publication_date", "timestamp", "time", "updated_at",
-        "updated",
+        "date_published", "published", "published_at", "pub_date", "date_gmt", "date", "created_at",
+        "created", "publication_date", "timestamp", "time", "updated_at", "updated",
     ),
-    "image": ("image", "image_url", "imageUrl", "thumbnail", "picture", "cover", "img"),
+    "image": (
+        "image", "image_url", "thumbnail", "thumbnail_url", "thumbnail_image", "featured_image",
+        "featured_media_url", "jetpack_featured_media_url", "picture", "cover", "img", "images",
+    ),
     "summary": (
         "summary", "description", "excerpt", "abstract", "lead", "teaser", "subtitle", "body", "content",
     ),
 }  # fmt: skip
-"""Names of members that hold a part of an entry, the surest first."""
-_INNER = ("rendered", "url", "href", "src", "value", "text")
-"""Names within a part that is an object, as WordPress and others write titles and pictures."""
+"""Names of members that hold a part of an entry, the surest first; also publishedAt, Published-At."""
+_NAMES = {part: tuple(name.replace("_", "") for name in names) for part, names in _WRITTEN.items()}
+_ADDRESSES = frozenset({"link", "image"})
+_INNER = ("rendered", "value", "text", "plain", "raw", "url", "href", "src")
+"""Names within a part that is an object, as WordPress and others write titles."""
+_INNER_OF_ADDRESS = ("url", "href", "src", "source_url", "rendered", "value", "text")
+_OF_DOTNET = re.compile(r"/Date\((-?\d{1,16})(?:[+-]\d{4})?\)/")
+"""A time as .NET writes it, in milliseconds; its zone changes nothing."""
+_SAMPLE = 20
 _MAX_VALUES = 50_000
 _MAX_DEPTH = 8
 
@@ -65,9 +73,30 @@ def documents_of(body: bytes, content_type: str) -> list[Any]:
 
 
 def likely_list(documents: Sequence[Any]) -> list[Any]:
-    """Return the longest list of objects with a title and a link in JSON documents, [] without one."""
-    lists = [found for found in _lists(documents) if sum(map(_is_entry, found[:20])) * 2 > len(found[:20])]
-    return max(lists, key=len, default=[])
+    """Return the longest list of objects with a title and a link in JSON documents, [] without one.
+
+    A list with dates is preferred to menus, sections and people.
+    """
+    lists = [found for one in _lists(documents) if (found := _unwrapped(one))]
+    return max(lists, key=lambda found: (_share(found, "date") > 0.5, len(found)), default=[])
+
+
+def _unwrapped(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return objects that are entries, or those within them, such as GraphQL's `node`; [] for others."""
+    if sum(map(_is_entry, objects[:_SAMPLE])) * 2 > len(objects[:_SAMPLE]):
+        return objects
+    names = [name for name, value in objects[0].items() if isinstance(value, dict)][:_SAMPLE]
+    for name in names:
+        inner = [value for one in objects if isinstance(value := one.get(name), dict)]
+        if len(inner) >= 2 and sum(map(_is_entry, inner[:_SAMPLE])) * 2 > len(objects[:_SAMPLE]):
+            return inner
+    return []
+
+
+def _share(objects: Sequence[dict[str, Any]], part: str) -> float:
+    """Return how many of the first objects of a list have a part."""
+    sample = objects[:_SAMPLE]
+    return sum(bool(_named(one, part)) for one in sample) / len(sample)
 
 
 def _lists(value: Any) -> Iterator[list[dict[str, Any]]]:
@@ -77,10 +106,10 @@ def _lists(value: Any) -> Iterator[list[dict[str, Any]]]:
         if not todo:
             return
         one, depth = todo.pop()
-        if isinstance(one, list):
-            objects = [item for item in one if isinstance(item, dict)]
-            if len(objects) >= 2 and depth:
-                yield objects
+        inside = one if isinstance(one, list) else list(one.values())
+        objects = [item for item in inside if isinstance(item, dict)]
+        if len(objects) >= 2:
+            yield objects
         members = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
         if depth < _MAX_DEPTH:
             todo += [(item, depth + 1) for item in islice(members, 2_000) if isinstance(item, dict | list)]
@@ -93,22 +122,23 @@ def _is_entry(item: dict[str, Any]) -> bool:
 def _entries(items: Sequence[Any], url: str, rules: SourceRules) -> list[ChosenEntry]:
     dates = Dates()
     columns = {part: _column(part, getattr(rules, part), items) for part in _NAMES}
-    entries: dict[tuple[str, str], ChosenEntry] = {}
+    entries: list[ChosenEntry] = []
     for place, _ in enumerate(items):
         value = {part: column[place] for part, column in columns.items()}
-        link = absolute(url, _text(value["link"]))
+        link = absolute(url, _text(value["link"], _INNER_OF_ADDRESS))
         title = one_line(plain_text(_text(value["title"])), MAX_TITLE)
         if not title and not link:
             continue
-        entry = ChosenEntry(
-            title,
-            link,
-            dates.epoch(_text(value["date"])),
-            absolute(url, _text(value["image"])),
-            one_line(plain_text(_text(value["summary"])), MAX_SUMMARY),
+        entries.append(
+            ChosenEntry(
+                title,
+                link,
+                dates.epoch(_OF_DOTNET.sub(r"\1", _text(value["date"]))),
+                absolute(url, _text(value["image"], _INNER_OF_ADDRESS)),
+                one_line(plain_text(_text(value["summary"])), MAX_SUMMARY),
+            )
         )
-        entries.setdefault((link, "" if link else title), entry)
-    return list(entries.values())
+    return distinct(entries)
 
 
 def _column(part: str, rule: str, items: Sequence[Any]) -> list[Any]:
@@ -141,21 +171,28 @@ def _guarded(part: str, rule: str, documents: Sequence[Any]) -> list[Any]:
 
 
 def _named(item: dict[str, Any], part: str) -> Any:
-    return next((item[name] for name in _NAMES[part] if item.get(name)), None)
+    """Return the member that holds a part by its usual names. A number is the id of a picture, no address."""
+    members = {_bare(name): value for name, value in reversed(item.items()) if value}
+    return next(
+        (
+            members[name]
+            for name in _NAMES[part]
+            if name in members and not (part in _ADDRESSES and isinstance(members[name], int | float))
+        ),
+        None,
+    )
 
 
-def _text(value: Any) -> str:
+def _bare(name: str) -> str:
+    """Return a member's name as those in _NAMES are written."""
+    return name.casefold().replace("_", "").replace("-", "")
+
+
+def _text(value: Any, inner: Sequence[str] = _INNER) -> str:
     """Return a value as text: that of WordPress's `{"rendered": ...}`, and the first of several."""
     for _ in range(3):
         if isinstance(value, list):
             value = value[0] if value else ""
         elif isinstance(value, dict):
-            value = next(
-                (
-                    value[name]
-                    for name in ("rendered", "url", "href", "src", "value", "text")
-                    if name in value
-                ),
-                "",
-            )
+            value = next((value[name] for name in inner if value.get(name)), "")
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""

@@ -19,7 +19,10 @@ from crawler.reading.addresses import absolute
 from crawler.reading.choosing import chosen_of_page
 from crawler.reading.dates import Dates
 from crawler.reading.documents import SourceRules
+from crawler.reading.errors import ReadingError
+from crawler.reading.feeds.fragment import image_address, largest_offered
 from crawler.reading.limits import LIMITS
+from crawler.reading.lines import SelectorFault
 from crawler.reading.pages.dates import moment_in_url
 from crawler.reading.pages.tree import UNREAD, read_text
 from crawler.reading.parts import language_and_expression
@@ -53,7 +56,11 @@ _DAY_IN_TEXT = re.compile(
 _ICON = re.compile(r"avatar|icon|emoji|logo|gravatar|pixel|spacer", re.IGNORECASE)
 _MAX_DATED = 200
 """Characters of a text in which a date is looked for; longer ones are sentences that mention a day."""
-_PICTURE_NAMES = ("data-src", "data-original", "data-lazy-src", "src")
+_PICTURES = ("img", "amp-img")
+_MAX_STYLE = 2_000
+_BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;:]*?url\(\s*[\"']?([^\"')]+)", re.IGNORECASE)
+_TIME_NAME = re.compile(r"data-[\w-]*(?:date|time|stamp|publish)[\w-]*")
+"""Attributes in which scripts find a time that the page shows as "2 hours ago"."""
 
 
 @dataclass(slots=True)
@@ -72,15 +79,44 @@ def chosen_entries(root: html.HtmlElement, url: str, rules: SourceRules) -> list
 
     Raises ReadingError(malformed) for a rule that cannot be read.
     """
-    elements = [one for one in _chosen(root, "entry", rules.entry) if isinstance(one, html.HtmlElement)]
+    found = map(_element_of, _chosen(root, "entry", rules.entry))
+    elements = [one for one in dict.fromkeys(found) if one is not None and not _is_template(one)]
     base = base_of(root, url)
     reader = EntryReader(base, url, rules)
-    entries: dict[tuple[str, str], ChosenEntry] = {}
-    for element, beside in with_neighbours(elements[: LIMITS.entries]):
-        entry = reader.read(element, beside)
-        if entry is not None:
-            entries.setdefault((entry.url, "" if entry.url else entry.title), entry)
-    return list(entries.values())
+    pairs = with_neighbours(elements[: LIMITS.entries])
+    entries = distinct(entry for one, beside in pairs if (entry := reader.read(one, beside)) is not None)
+    if not entries and not (rules.title or rules.link):
+        titles = dict.fromkeys(filter(None, (line_of(one)[:MAX_TITLE] for one in elements[: LIMITS.entries])))
+        return [ChosenEntry(title, "") for title in titles]
+    return entries
+
+
+def distinct(entries: Iterable[ChosenEntry]) -> list[ChosenEntry]:
+    """Return each entry once, by its address, or by its title where it has none or all have the same."""
+    entries = list(entries)
+    is_shared = has_one_address(entries)
+    once: dict[tuple[str, str], ChosenEntry] = {}
+    for entry in entries:
+        once.setdefault((entry.url, entry.title if is_shared or not entry.url else ""), entry)
+    return list(once.values())
+
+
+def has_one_address(entries: Sequence[ChosenEntry]) -> bool:
+    """Return whether several entries all lead to one page, which then tells none of them from the others."""
+    return len(entries) > 1 and len({entry.url for entry in entries}) == 1
+
+
+def _element_of(found: Any) -> html.HtmlElement | None:
+    """Return a chosen element, or that of a chosen attribute or text."""
+    if isinstance(found, html.HtmlElement):
+        return found
+    parent = found.getparent() if hasattr(found, "getparent") else None
+    return parent if isinstance(parent, html.HtmlElement) else None
+
+
+def _is_template(element: html.HtmlElement) -> bool:
+    """Return whether an element is what scripts make entries from."""
+    return element.tag == "template" or next(element.iterancestors("template"), None) is not None
 
 
 def next_page(root: html.HtmlElement, url: str, rules: SourceRules) -> str:
@@ -103,9 +139,13 @@ def with_neighbours(
 ) -> Iterator[tuple[html.HtmlElement, list[html.HtmlElement]]]:
     """Yield each entry with the elements after it that belong to it: those before the next entry beside it.
 
-    Of the last entry as many are taken as the others have at most.
+    Of the last entry as many are taken as the others have at most. Where nothing follows the last one and
+    each has as many elements before it, such as a row with its day, these are taken.
     """
     chosen = set(elements)
+    if leading := _before_each(elements, chosen):
+        yield from zip(elements, leading, strict=True)
+        return
     most = 0
     for element in elements:
         beside: list[html.HtmlElement] = []
@@ -120,6 +160,30 @@ def with_neighbours(
         if closed:
             most = max(most, len(beside))
         yield element, beside if closed else beside[:most]
+
+
+def _before_each(
+    elements: Sequence[html.HtmlElement], chosen: set[html.HtmlElement]
+) -> list[list[html.HtmlElement]]:
+    """Return the elements before each entry, [] unless all have equal ones and the last has none after it."""
+    if len(elements) < 2 or len({one.getparent() for one in elements}) > 1:
+        return []
+    after = elements[-1].getnext()
+    if after is not None and after.tag not in ("nav", "footer", "form", "hr"):
+        return []
+    leading: list[list[html.HtmlElement]] = []
+    size = 0
+    for element in reversed(elements):
+        beside: list[html.HtmlElement] = []
+        for sibling in islice(element.itersiblings(preceding=True), size or _AROUND):
+            if sibling in chosen:
+                break
+            beside.append(sibling)
+        size = size or len(beside)
+        if not size or [one.tag for one in beside] != [one.tag for one in (leading or [beside])[0]]:
+            return []
+        leading.append(beside)
+    return leading[::-1]
 
 
 class EntryReader:
@@ -137,7 +201,8 @@ class EntryReader:
         title_element, title = self._title(element)
         link = self._link(element, title_element)
         if not title and link:
-            title = line_of(element)[:MAX_TITLE]
+            shown = title_in(element) if self._rules.title else None
+            title = (line_of(element if shown is None else shown) or _label_of(element))[:MAX_TITLE]
         if not title or (not link and self._rules.link):
             return None
         published = self._published(scope, title)
@@ -159,12 +224,12 @@ class EntryReader:
         """Return the address of the entry: that of its title, else the first one in it, else around it."""
         if self._rules.link:
             for found in _chosen(element, "link", self._rules.link):
-                raw = (
-                    found.get("href") or found.get("data-href")
-                    if isinstance(found, html.HtmlElement)
-                    else found
-                )
-                if address := absolute(self._base, str(raw or "")):
+                if not isinstance(found, html.HtmlElement):
+                    address = absolute(self._base, str(found))
+                else:
+                    raw = found.get("href") or found.get("data-href") or ""
+                    address = absolute(self._base, raw) or self._address_in(found)
+                if address:
                     return address
             return ""
         for place in (title, element):
@@ -214,15 +279,17 @@ class EntryReader:
         if self._rules.image:
             for one in scope:
                 for found in _chosen(one, "image", self._rules.image):
-                    address = picture_of(found) if isinstance(found, html.HtmlElement) else str(found)
+                    is_element = isinstance(found, html.HtmlElement)
+                    address = picture_of(found) if is_element else _picture_in(str(found))
                     if address := absolute(self._base, address):
                         return address
             return ""
         for one in scope:
-            for picture in islice(one.iter("img"), 5):
+            for picture in islice(one.iter(*_PICTURES), 5):
                 if not _is_small(picture) and (address := absolute(self._base, picture_of(picture))):
                     return address
-        return ""
+        grounds = (ground for one in scope for ground in islice(one.iter(), _INSIDE) if ground.get("style"))
+        return next((a for ground in grounds if (a := absolute(self._base, _background_of(ground)))), "")
 
     def _summary(self, scope: Sequence[html.HtmlElement], title: str) -> str:
         """Return the text that an entry shows beside its title: its longest paragraph."""
@@ -247,12 +314,14 @@ def _dates_in(scope: Sequence[html.HtmlElement]) -> tuple[list[str], list[str]]:
         for inner in islice(one.iter(), _INSIDE):
             if inner.tag in UNREAD:
                 continue
-            if inner.tag == "time" or inner.get("datetime"):
+            is_marked = inner.get("datetime") or inner.get("itemprop") in ("datePublished", "dateCreated")
+            if is_marked or inner.tag == "time":
                 marked += dates_of(inner)
-            elif inner.get("itemprop") in ("datePublished", "dateCreated"):
-                marked += [inner.get("content") or "", line_of(inner)]
             elif _DATED.search(f"{inner.get('class', '')} {inner.get('id', '')}"):
+                marked += [inner.get("title") or "", *_times_of(inner)]
                 plain.append(line_of(inner)[:120])
+            else:
+                marked += _times_of(inner)
             plain += [piece for piece in (inner.text, inner.tail if inner is not one else "") if piece]
     if len(scope) == 1 and scope[0].tail:
         plain.append(scope[0].tail)
@@ -278,7 +347,7 @@ def title_in(element: html.HtmlElement) -> html.HtmlElement | None:
 
 def line_of(element: html.HtmlElement) -> str:
     """Return the text of an element on one line."""
-    return one_line(read_text(element), 2_000)
+    return one_line(read_text(element, apart=True), 2_000)
 
 
 def value_of(found: Any) -> str:
@@ -290,18 +359,41 @@ def dates_of(found: Any) -> list[str]:
     """Return the texts of a chosen element or value that may be a date, the most exact first."""
     if not isinstance(found, etree._Element):
         return [str(found)]
-    named = [found.get(name) or "" for name in ("datetime", "content", "title", "data-time", "data-date")]
-    return [text for text in [*named, line_of(found)[:120]] if text]
+    named = [found.get(name) or "" for name in ("datetime", "content", "title")]
+    return [text for text in [*named, *_times_of(found), line_of(found)[:120]] if text]
+
+
+def _times_of(element: html.HtmlElement) -> list[str]:
+    """Return the values of an element's attributes that are named as times."""
+    return [value for name, value in element.attrib.items() if _TIME_NAME.fullmatch(str(name))]
 
 
 def picture_of(element: html.HtmlElement) -> str:
     """Return the address of a picture as it is written, also of one that is loaded late."""
-    picture = element if element.tag == "img" else element.find(".//img")
+    picture = element if element.tag in _PICTURES else next(element.iter(*_PICTURES), None)
     if picture is None:
-        return element.get("content") or element.get("href") or ""
-    for name in _PICTURE_NAMES:
-        if (address := (picture.get(name) or "").strip()) and not address.startswith("data:"):
-            return address
+        return element.get("content") or element.get("href") or _background_of(element)
+    return image_address(picture)
+
+
+def _picture_in(value: str) -> str:
+    """Return the address of a picture in a chosen value: a source, a set of them or a style."""
+    background = _BACKGROUND.search(value[:_MAX_STYLE])
+    return background[1].strip() if background else largest_offered(value) or value
+
+
+def _background_of(element: html.HtmlElement) -> str:
+    """Return the address of the picture behind an element as it is written, "" without one."""
+    found = _BACKGROUND.search((element.get("style") or "")[:_MAX_STYLE])
+    return found[1].strip() if found else ""
+
+
+def _label_of(element: html.HtmlElement) -> str:
+    """Return what stands for an entry without text: its label, or the words for its picture."""
+    for inner in islice(element.iter("a", *_PICTURES, element.tag), 30):
+        for name in ("aria-label", "title", "alt"):
+            if label := one_line(inner.get(name) or "", MAX_TITLE):
+                return label
     return ""
 
 
@@ -311,15 +403,12 @@ def _is_small(picture: html.HtmlElement) -> bool:
         digits = re.match(r"\d{1,5}", picture.get(side) or "")
         if digits and int(digits[0]) < 64:
             return True
-    return bool(
-        re.search(
-            r"avatar|icon|emoji|logo|gravatar|pixel|spacer",
-            f"{picture.get('class', '')} {picture_of(picture)}",
-            re.I,
-        )
-    )
+    return bool(_ICON.search(f"{picture.get('class', '')} {picture_of(picture)}"))
 
 
 def _chosen(element: html.HtmlElement, part: str, rule: str) -> Iterable[Any]:
     language, expression = language_and_expression(rule)
-    return chosen_of_page(element, part, language, expression)
+    try:
+        return chosen_of_page(element, part, language, expression)
+    except SelectorFault as error:
+        raise ReadingError("malformed", f"{part}: {error}") from error

@@ -13,7 +13,7 @@ from crawler.reading.feeds.build import document
 from crawler.reading.feeds.raw import Markup, RawDetails, RawEntry, RawFeed, RawLink
 from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import media_type, page_tree, text_of
-from crawler.reading.sources.entries import ChosenEntry, chosen_entries
+from crawler.reading.sources.entries import ChosenEntry, chosen_entries, has_one_address
 from crawler.text.characters import one_line
 
 PAGE_FORMAT = "page"
@@ -45,13 +45,14 @@ def page_feed(root: html.HtmlElement, url: str, rules: SourceRules) -> FeedDocum
 
 def listed_feed(raw: RawFeed, url: str, entries: Sequence[ChosenEntry]) -> FeedDocument:
     """Return chosen entries as a feed's document, with the fields of `raw`."""
-    raw.entries = [_raw(entry) for entry in entries]
+    is_shared = has_one_address(entries)
+    raw.entries = [_raw(entry, entry.title if is_shared else entry.url) for entry in entries]
     return document(raw, url, LIMITS, well_formed=True)
 
 
-def _raw(entry: ChosenEntry) -> RawEntry:
+def _raw(entry: ChosenEntry, identity: str) -> RawEntry:
     return RawEntry(
-        identity=entry.url,
+        identity=identity,
         links=[RawLink(entry.url)] if entry.url else [],
         title=entry.title,
         title_kind="text",

@@ -25,6 +25,7 @@ from crawler.reading.limits import LIMITS
 from crawler.reading.sitemap import (
     events_into,
     is_list_of_addresses,
+    is_sitemap,
     listed_addresses,
     local_name,
     read_sitemap,
@@ -36,6 +37,7 @@ MAX_KNOWN = 50_000
 """Addresses that are remembered of a sitemap: as many as sitemaps.org allows in one file."""
 FIRST_PAGES = 20
 """Pages of a plain sitemap that are entries at its first reading: the rest is what the site had before."""
+_UNREADABLE = "neither a sitemap nor a list of addresses"
 _PARTS = 200
 _FIELDS = frozenset({
     "loc", "lastmod", "title", "publication_date", "name", "language", "keywords", "access", "thumbnail_loc",
@@ -77,6 +79,8 @@ def sitemap_feed(body: bytes, url: str, known: bytes, *, is_first: bool) -> Feed
         items = [_Item({("url", "loc"): address}) for address, _ in listed_addresses(body)]
     else:
         items = _items(body)
+        if not items and not is_sitemap(body):
+            raise ReadingError("malformed", _UNREADABLE)
     by_url: dict[str, _Item] = {}
     for item in items[:MAX_KNOWN]:
         try:
@@ -102,7 +106,7 @@ def sitemap_feed(body: bytes, url: str, known: bytes, *, is_first: bool) -> Feed
     )
     read = document(raw, url, LIMITS, well_formed=True)
     later = set() if is_first else set(fresh[most:])
-    now = records((address, "") for address in by_url if address not in later)
+    now = records((_same(address), "") for address in by_url if address not in later)
     return replace(read, fingerprints=merged(now, known, MAX_KNOWN), size=len(by_url))
 
 
@@ -112,9 +116,9 @@ def _raw(address: str, item: _Item) -> RawEntry:
     return RawEntry(
         identity=address,
         links=[RawLink(address)],
-        title=item.said("news", "title") or item.said("video", "title") or item.said("image", "title"),
+        title=item.said("news", "title") or item.said("video", "title"),
         title_kind="text",
-        published=item.said("news", "publication_date"),
+        published=item.said("news", "publication_date") or item.said("video", "publication_date"),
         updated=item.said("url", "lastmod"),
         language=item.said("news", "language"),
         categories=[one.strip() for one in item.said("news", "keywords").split(",") if one.strip()],
@@ -126,8 +130,13 @@ def _stamp(item: _Item) -> str:
     return item.said("news", "publication_date") or item.said("url", "lastmod")
 
 
-def _key(identity: str) -> bytes:
-    return hashlib.blake2b(identity.encode("utf-8", "replace"), digest_size=8).digest()
+def _key(address: str) -> bytes:
+    return hashlib.blake2b(_same(address).encode("utf-8", "replace"), digest_size=8).digest()
+
+
+def _same(address: str) -> str:
+    """Return what stays of an address when its site moves to https."""
+    return address.partition("://")[2] or address
 
 
 def _items(body: bytes) -> list[_Item]:
