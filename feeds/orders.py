@@ -13,7 +13,7 @@ class FeedOrder(Record, Order, frozen=True, tag=True):
 
     `is_first` says that nothing was ever received from the address, `wants_opinion` that the feed was never
     read by a second reader. `source` is the kind of source (`crawler.reading.sources`), whose entries `rules`
-    choose.
+    choose. `site` is its site's address, where a feed that `is_lost` since long, or gone, may be found anew.
     """
 
     known: bytes = b""
@@ -22,6 +22,8 @@ class FeedOrder(Record, Order, frozen=True, tag=True):
     wants_opinion: bool = False
     source: str = FEED
     rules: SourceRules = SourceRules()
+    site: str = ""
+    is_lost: bool = False
 
 
 class PushOrder(Record, Order, frozen=True, tag=True):

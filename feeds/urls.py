@@ -13,6 +13,7 @@ urlpatterns = [
     path("feeds.opml", views.opml, name="feeds-opml"),
     path("<int:pk>/", views.feed_page, name="feed"),
     path("<int:pk>/row/", views.feed_row, name="feed-row"),
+    path("<int:pk>/address/", change_views.use_new_address, name="feed-address"),
     path("<int:pk>/rules/", change_views.choose_rules, name="feed-rules"),
     path("<int:pk>/edit/", change_views.edit, name="feed-edit"),
     path("<int:pk>/<str:kind>.json", views.series, name="feed-series"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, cast
 
@@ -27,6 +27,8 @@ from feeds.signals import arrived
 from feeds.visiting.outage import outage
 from feeds.visiting.visits import FeedVisit, StoredEntries, open_visits, settle_visits
 
+LOST_AFTER = timedelta(days=7)
+"""Time of failures after which a feed is looked for on its site."""
 MAX_TRIALS = 500
 """Trials with parts of a document that cannot be stored: enough to find dozens of entries in a thousand."""
 
@@ -61,15 +63,22 @@ class FeedWork(Work):
             returning=(
                 "host_id", "id", "url", "etag", "last_modified", "body_hash", "fingerprints", "subscribers",
                 "losses", "last_attempt", "opinion_at", "kind", "rules",
-                "owner_id",
+                "owner_id", "site_url", "failing_since",
             ),
         )  # fmt: skip
         assignments: dict[int, list[Assignment]] = {}
         for row in rows:
             host, feed, url, etag, modified, body_hash, known, subscribers, losses, *further = row
-            attempted, asked, kind, rules, owner = further
+            attempted, asked, kind, rules, owner, site, failing = further
             order = FeedOrder(
-                bytes(known), subscribers, attempted is None, asked is None, kind, rules_in(json.loads(rules))
+                known=bytes(known),
+                subscribers=subscribers,
+                is_first=attempted is None,
+                wants_opinion=asked is None,
+                source=kind,
+                rules=rules_in(json.loads(rules)),
+                site=site,
+                is_lost=failing is not None and now - failing >= LOST_AFTER,
             )
             assignments.setdefault(host, []).append(
                 Assignment("feed", feed, url, etag, modified, body_hash, losses > 0, order, owner or 0)

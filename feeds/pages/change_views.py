@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -24,7 +24,7 @@ from crawler.web.pages import safe_next
 from crawler.web.permissions import needs
 from crawler.web.roles import EDITOR
 from feeds import removal, signals
-from feeds.addresses import choose_list
+from feeds.addresses import choose_list, move_to
 from feeds.categories import category_at, path_of
 from feeds.models import Feed, FeedQuerySet
 from feeds.pages.forms import NameAndFolderForm, PickedFeedsForm
@@ -70,6 +70,24 @@ def choose_rules(request: HttpRequest, pk: int) -> HttpResponse:
     wake_controller()
     messages.success(request, _("Freshet reads this list now."))
     return HttpResponseRedirect(feed.get_absolute_url())
+
+
+@needs(EDITOR)
+@require_POST
+def use_new_address(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give a lost feed the address under which it was found anew."""
+    feed = get_object_or_404(Feed, pk=pk)
+    address = feed.proposed.get("url", "")
+    if not address:
+        raise Http404("no other address was found")
+    feed.status, feed.proposed = Feed.Status.ACTIVE, {}
+    kept = move_to(feed, address)
+    if kept.url != address:
+        messages.error(request, _("Another feed has this address already: %(feed)s.") % {"feed": kept})
+        return HttpResponseRedirect(kept.get_absolute_url())
+    wake_controller()
+    messages.success(request, _("It is read from its new address now."))
+    return HttpResponseRedirect(kept.get_absolute_url())
 
 
 @needs(EDITOR)

@@ -218,6 +218,8 @@ def _failed(visit: FeedVisit, ours: bool) -> None:
     feed.failure, feed.failure_detail = harvest.failure, harvest.detail[:1000]
     if visit.found.proposal is not None:
         feed.proposed = stored_rules(visit.found.proposal)
+    elif visit.found.links and feed.last_success is not None:
+        feed.proposed = {"url": visit.found.links[0].url}
     _set_floor(visit, ours=blameless)
     feed.last_attempt = at
 

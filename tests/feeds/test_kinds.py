@@ -439,3 +439,94 @@ def test_a_page_that_answers_with_nothing_is_retried_and_later_goes_on(site: Web
     site.replies["/"] = council("After the work", *TITLES)
     visit(feed)
     assert feed.failure == "" and len(titles(feed)) == 6
+
+
+def lost(site: WebServer, *, days: int = 8, status: int = 404) -> Feed:
+    """A feed that was read, then fails for so many days, and is visited."""
+    item = "<item><guid>g1</guid><title>One</title><link>https://a.example/1</link></item>"
+    body = (
+        f"<rss version='2.0'><channel><title>F</title><link>{site.origin}/home</link>{item}</channel></rss>"
+    )
+    site.replies["/old.xml"] = xml(body.encode())
+    added = add_feed(f"{site.origin}/old.xml")
+    assert added.feed is not None
+    feed = visit(added.feed)
+    assert feed.failure == ""
+    site.replies["/old.xml"] = Reply(b"", status=status)
+    site.replies["/new.xml"] = xml(body.encode())
+    site.replies["/other.xml"] = xml(body.replace("g1", "other").encode())
+    links = "".join(
+        f'<link rel="alternate" type="application/rss+xml" href="/{name}.xml">'
+        for name in ("old", "other", "new")
+    )
+    site.replies["/home"] = Reply(f"<html><head>{links}</head><body>x".encode(), headers=HTML)
+    since = datetime.now(UTC) - timedelta(days=days)
+    Feed.objects.filter(pk=feed.pk).update(failing_since=since if days else None, failure_streak=3)
+    return visit(feed)
+
+
+def test_a_feed_that_is_lost_for_a_week_is_found_anew_on_its_site(site: WebServer, editor: Client) -> None:
+    feed = lost(site)
+    assert feed.failure == "http-404" and feed.proposed == {"url": f"{site.origin}/new.xml"}
+    page = editor.get(f"/feeds/{feed.pk}/").content.decode()
+    assert "It has a new address" in " ".join(page.split()) and "/new.xml" in page
+    editor.post(f"/feeds/{feed.pk}/address/")
+    work_off()
+    feed.refresh_from_db()
+    assert (feed.failure, feed.url, feed.proposed) == ("", f"{site.origin}/new.xml", {})
+    assert titles(feed) == ["One"]
+
+
+def test_one_that_is_gone_is_looked_for_at_once_and_one_that_just_fails_is_not(site: WebServer) -> None:
+    assert lost(site, days=2).proposed == {}
+    assert [request.path for request in site.requests].count("/home") == 0
+    Feed.objects.all().delete()
+    feed = lost(site, days=0, status=410)
+    assert feed.status == Feed.Status.GONE and feed.proposed == {"url": f"{site.origin}/new.xml"}
+
+
+def test_a_login_is_for_the_feed_of_who_gave_it(site: WebServer, client: Client) -> None:
+    def guarded(request: Any) -> Reply:
+        if request.headers.get("authorization") != "Bearer t0p-s3cret":
+            return Reply(b"no", status=401)
+        return xml(b"<rss version='2.0'><channel><title>Members</title><item><title>Secret one</title>"
+                   b"<guid>1</guid></item></channel></rss>")  # fmt: skip
+
+    site.replies["/members.xml"] = guarded
+    giver, other = make_user("giver", staff=True), make_user("other", staff=True)
+    wanted = {"url": f"{site.origin}/members.xml", "login": {"kind": "bearer", "secret": "t0p-s3cret"}}
+    answer = client.post("/api/feeds/", wanted, "application/json", HTTP_AUTHORIZATION=make_token(giver))
+    assert answer.status_code == 201 and "s3cret" not in answer.content.decode()
+    own = Feed.objects.get()
+    visit(own)
+    assert (own.owner, own.failure, titles(own)) == (giver, "", ["Secret one"])
+    # Another person who adds the address has another feed, which is not let in.
+    answer = client.post(
+        "/api/feeds/", {"url": wanted["url"]}, "application/json", HTTP_AUTHORIZATION=make_token(other)
+    )
+    assert answer.status_code == 201
+    theirs = visit(Feed.objects.exclude(pk=own.pk).get())
+    assert (theirs.owner, theirs.failure) == (None, "http-401")
+    listed = client.get("/api/feeds/", HTTP_AUTHORIZATION=make_token(other)).json()["results"]
+    assert [feed["id"] for feed in listed] == [theirs.pk]
+    assert "t0p-s3cret" not in export_opml().decode()
+
+
+def test_a_shared_login_is_for_everybody(site: WebServer, client: Client) -> None:
+    wanted = {
+        "url": f"{site.origin}/x.xml", "shared": True, "login": {"kind": "cookie", "secret": "sid=1"},
+    }  # fmt: skip
+    answer = client.post(
+        "/api/feeds/", wanted, "application/json", HTTP_AUTHORIZATION=make_token(make_user("s", staff=True))
+    )
+    assert answer.status_code == 201 and Feed.objects.get().owner is None
+
+
+def test_the_page_takes_a_login_with_an_address(site: WebServer, editor: Client) -> None:
+    given = {"addresses": f"{site.origin}/x.xml", "follow": "on", "login_kind": "basic", "login_name": "me"}
+    assert editor.post("/add/", given | {"login_secret": "w0rd-of-mine"}).status_code == 302
+    feed = Feed.objects.get()
+    assert feed.owner is not None and feed.owner.username == "editor"
+    assert "w0rd-of-mine" not in editor.get("/logins/").content.decode()
+    refused = editor.post("/add/", given | {"login_name": "a:b", "login_secret": "w0rd-of-mine"})
+    assert refused.status_code == 422 and "w0rd-of-mine" not in refused.content.decode()

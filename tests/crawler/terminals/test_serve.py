@@ -155,7 +155,7 @@ def test_a_document_that_breaks_the_analysis_is_a_failure_and_breaks_no_batch(
 ) -> None:
     web.replies["/feed"] = Reply(rss(web.origin, range(2)))
     with monkeypatch.context() as patch:
-        patch.setattr("feeds.terminal.read_feed", broken)
+        patch.setattr("feeds.terminal_reading.read_feed", broken)
         report = serve_host(client, batch(feed(web, id=1), feed(web, id=2)))
     assert [(harvest.id, harvest.failure) for harvest in report.harvests] == [
         (1, "malformed"),
