@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from crawler.database.columns import NameColumn
 from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedQuerySet, LeasedRow
-from crawler.reading.sources.kinds import FEED
+from crawler.reading.sources.kinds import FEED, MAIL
 
 
 @models.BinaryField.register_lookup
@@ -61,6 +61,10 @@ class FeedQuerySet(LeasedQuerySet["Feed"]):
         """Filter to feeds that are neither paused nor gone."""
         return self.filter(status=Feed.Status.ACTIVE)
 
+    def fetched(self) -> FeedQuerySet:
+        """Filter to feeds that are fetched from their address: all but newsletters, which come by mail."""
+        return self.exclude(kind=MAIL)
+
     def visible_to(self, user: object) -> FeedQuerySet:
         """Filter to feeds that a person may see: everybody's, and the person's own."""
         key = getattr(user, "pk", None)
@@ -71,8 +75,8 @@ class FeedQuerySet(LeasedQuerySet["Feed"]):
         return self.exclude(opinion=[])
 
     def idle(self) -> FeedQuerySet:
-        """Filter to active feeds that are neither selected for a visit nor leased."""
-        return self.active().free().filter(selected_at__isnull=True)
+        """Filter to active feeds that are fetched, and are neither selected for a visit nor leased."""
+        return self.active().fetched().free().filter(selected_at__isnull=True)
 
     def due(self, now: datetime) -> FeedQuerySet:
         """Filter to idle feeds whose floors (politeness, Retry-After, max-age, back-off ...) have passed."""
