@@ -49,7 +49,7 @@ def take_turn(address: MailAddress, now: datetime) -> bool:
 @transaction.atomic
 def deliver(address: MailAddress, letter: ReadMail, now: datetime) -> None:
     """Store a message to a person's own address. Its newsletter is followed: the address was made for it."""
-    user = cast(User, address.user)
+    user = address.user
     MailAddress.objects.filter(pk=address.pk).update(last_message=now)
     if _is_request(user, letter, now):
         return
@@ -73,13 +73,13 @@ def deliver_found(mailbox: Mailbox, uid: int, letter: ReadMail | None, now: date
     Mailbox.objects.filter(pk=row.pk).update(
         last_uid=uid,
         counted_uid=max(uid, row.counted_uid),
-        unread=F("unread") + (letter is None and is_new),
+        unread=F("unread") + int(letter is None and is_new),
     )
-    if letter is None or _is_request(cast(User, row.user), letter, now):
+    if letter is None or _is_request(row.user, letter, now):
         return
     if not _is_newsletter(letter.mail):
         return
-    newsletter = _newsletter(cast(User, row.user), letter, row)
+    newsletter = _newsletter(row.user, letter, row)
     if newsletter.state == Newsletter.State.FOLLOWED:
         _keep(newsletter, letter, now)
     elif newsletter.state == Newsletter.State.OFFERED and is_new:
@@ -155,7 +155,7 @@ def _newsletter(user: User, letter: ReadMail, mailbox: Mailbox | None) -> Newsle
 
 
 def _has_feed(newsletter: Newsletter) -> bool:
-    return Feed.objects.filter(pk=newsletter.feed_id).exists()
+    return Feed.objects.filter(newsletter=newsletter).exists()
 
 
 def _description(mail: Mail) -> dict[str, object]:
@@ -172,7 +172,7 @@ def _description(mail: Mail) -> dict[str, object]:
 
 def _follow(newsletter: Newsletter, *, is_strict: bool = False) -> None:
     """Make a newsletter's feed, which its person follows. Not strict, a limit leaves it unfollowed."""
-    user = cast(User, newsletter.user)
+    user = newsletter.user
     newsletter.feed = _feed(newsletter)
     newsletter.state = Newsletter.State.FOLLOWED
     newsletter.save(update_fields=["feed", "state", "messages"])
@@ -209,7 +209,7 @@ def _keep(newsletter: Newsletter, letter: ReadMail, now: datetime) -> None:
     """Store a message as an article of a newsletter that is followed, unless it is stored already."""
     if newsletter.state != Newsletter.State.FOLLOWED:
         return
-    feed = Feed.objects.select_for_update(no_key=True).get(pk=newsletter.feed_id)
+    feed = Feed.objects.select_for_update(no_key=True).get(newsletter=newsletter)
     moment = _moment(letter.mail, now)
     visit = _visit(feed, letter.mail, now, moment)
     stored: dict[int, StoredEntries] = {}

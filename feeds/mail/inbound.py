@@ -18,9 +18,11 @@ from crawler.web.attempts import count_attempt, too_many
 from feeds.mail import calls
 from feeds.mail.delivery import deliver, take_turn
 from feeds.mail.models import MailAddress
+from feeds.mail.programs import ReadMail
 
 FIELDS = ("email", "body-mime", "message", "raw")
 """Fields in which mail services send a whole message."""
+_NO_FORM = (SuspiciousOperation, BadRequest, MultiPartParserError, UnreadablePostError, ValueError)
 _NOT_UNDERSTOOD = "this is no message of mail"
 _WORDS = {
     "malformed": (400, _NOT_UNDERSTOOD),
@@ -30,6 +32,14 @@ _WORDS = {
 }
 
 
+class _RefusedMailError(Exception):
+    """Error for a message that is not taken: the status, a sentence, and seconds until another attempt."""
+
+    def __init__(self, status: int, words: str, retry: int = 0) -> None:
+        super().__init__(words)
+        self.status, self.words, self.retry = status, words, retry
+
+
 @csrf_exempt
 @login_not_required
 @never_cache
@@ -37,47 +47,63 @@ _WORDS = {
 def inbound(request: HttpRequest, key: str) -> HttpResponse:
     """Take a message to a person's address: as the body (message/rfc822), or in a field of a form."""
     now = datetime.now(UTC)
-    address = MailAddress.objects.select_related("user").filter(key=key.lower()[:40]).first()
-    if address is None or not address.user.is_active:
-        if too_many("mail-address", request, now):
-            return _answer(429, "try again later", retry=600)
-        count_attempt("mail-address", request, now)
-        return _answer(404, "not found")
-    if not take_turn(address, now):
-        return _answer(429, "too many messages within an hour", retry=3600)
     try:
-        data = _message_in(request)
-    except RequestDataTooBig:
-        return _answer(413, "too large")
-    except (SuspiciousOperation, BadRequest, MultiPartParserError, UnreadablePostError, ValueError):
-        return _answer(400, "the form was not understood")
-    if data is None:
-        return _answer(415, "send the message as message/rfc822, or in the field “email” of a form")
-    if len(data) > MAX_BYTES:
-        return _answer(413, "too large")
-    try:
-        letter = calls.read(data)
-    except ProgramError as error:
-        status, words = _WORDS.get(error.kind, (400, "this message cannot be read"))
-        return _answer(status, words, retry=60 if status == 503 else 0)
+        address = _address(request, key, now)
+        letter = _letter(_message_in(request))
+    except _RefusedMailError as error:
+        return _answer(error.status, error.words, error.retry)
     deliver(address, letter, now)
     return _answer(202, "")
 
 
-def _message_in(request: HttpRequest) -> bytes | None:
-    """Return the message of a request, None without one."""
+def _address(request: HttpRequest, key: str, now: datetime) -> MailAddress:
+    """Return the address with a key, which may take a message now. Raises _RefusedMailError."""
+    address = MailAddress.objects.select_related("user").filter(key=key.lower()[:40]).first()
+    if address is None or not address.user.is_active:
+        if too_many("mail-address", request, now):
+            raise _RefusedMailError(429, "try again later", 600)
+        count_attempt("mail-address", request, now)
+        raise _RefusedMailError(404, "not found")
+    if not take_turn(address, now):
+        raise _RefusedMailError(429, "too many messages within an hour", 3600)
+    return address
+
+
+def _letter(data: bytes) -> ReadMail:
+    if len(data) > MAX_BYTES:
+        raise _RefusedMailError(413, "too large")
+    try:
+        return calls.read(data)
+    except ProgramError as error:
+        status, words = _WORDS.get(error.kind, (400, "this message cannot be read"))
+        raise _RefusedMailError(status, words, 60 if status == 503 else 0) from error
+
+
+def _message_in(request: HttpRequest) -> bytes:
+    """Return the message of a request. Raises _RefusedMailError."""
     if request.content_type in {"message/rfc822", "message/global", "application/octet-stream", "text/plain"}:
         return request.read(MAX_BYTES + 1)
-    if request.content_type not in {"multipart/form-data", "application/x-www-form-urlencoded"}:
-        return None
+    if request.content_type in {"multipart/form-data", "application/x-www-form-urlencoded"}:
+        try:
+            data = _message_of_form(request)
+        except RequestDataTooBig as error:
+            raise _RefusedMailError(413, "too large") from error
+        except _NO_FORM as error:
+            raise _RefusedMailError(400, "the form was not understood") from error
+        if data:
+            return data
+    raise _RefusedMailError(415, "send the message as message/rfc822, or in the field “email” of a form")
+
+
+def _message_of_form(request: HttpRequest) -> bytes:
     # A character for each byte: a message is in whatever charsets its parts say.
     request.encoding = "latin-1"
     for name in FIELDS:
         if file := request.FILES.get(name):
-            return file.read(MAX_BYTES + 1)
+            return bytes(file.read(MAX_BYTES + 1))
         if text := request.POST.get(name):
-            return text.encode("latin-1", "replace")
-    return None
+            return str(text).encode("latin-1", "replace")
+    return b""
 
 
 def _answer(status: int, words: str, retry: int = 0) -> HttpResponse:
