@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import F
 
 from crawler.engine.models import Host
+from crawler.engine.work import discover
 from crawler.messages import Harvest
 from crawler.reading.documents import Entry, FeedDocument, RetrievedFeed
 from crawler.reading.mail import Mail
@@ -213,6 +214,7 @@ def _keep(newsletter: Newsletter, letter: ReadMail, now: datetime) -> None:
     moment = _moment(letter.mail, now)
     visit = _visit(feed, letter.mail, now, moment)
     stored: dict[int, StoredEntries] = {}
+    discover()  # those who keep entries
     for _, answer in arrived.send(sender=FeedVisit, visits=[visit]):
         stored |= cast(dict[int, StoredEntries], answer)
     if not stored.get(feed.pk, StoredEntries()).new:

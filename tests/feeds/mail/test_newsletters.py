@@ -118,7 +118,7 @@ def test_one_click_unsubscribes_only_when_it_is_pressed(
     row = received(ada, List_Unsubscribe_Post="List-Unsubscribe=One-Click")
     assert row.unsubscribe_one_click
     assert letters.requests == []
-    calls.sign_off(f"{letters.url}/leave")
+    calls.sign_off(f"{letters.origin}/leave")
     (request,) = letters.requests
     assert request.body == b"List-Unsubscribe=One-Click"
 
