@@ -505,8 +505,6 @@ SPECTACULAR_SETTINGS = {
         "FeedPhase": "feeds.models.Feed.Phase",
         "RetrievalOutcome": "feeds.models.Retrieval.Outcome",
         "HubSubscriptionState": "feeds.websub.models.HubSubscription.State",
-        "MailboxMethod": "feeds.mail.models.Mailbox.Method",
-        "MailboxSecurity": "feeds.mail.models.Mailbox.Security",
         "DocumentSource": "crawler.pipeline.models.Document.Source",
         "DocumentState": "crawler.pipeline.models.Document.State",
         "TopicKind": "articles.models.Topic.Kind",

@@ -37,7 +37,7 @@ class MailboxSerializer(RowSerializer[Mailbox]):
     class Meta:
         model = Mailbox
         fields = [
-            "id", "host", "port", "security", "login", "method", "secret", "folder", "created", "last_look",
+            "id", "host", "port", "security", "login", "sign_in", "secret", "folder", "created", "last_look",
             "next_look", "failing_since", "failure",
         ]  # fmt: skip
         read_only_fields = ["id", "created", "last_look", "next_look", "failing_since", "failure"]

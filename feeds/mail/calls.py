@@ -35,7 +35,7 @@ def look_into(mailbox: Mailbox) -> MailLook:
         port=mailbox.port,
         security=mailbox.security,
         login=mailbox.login,
-        method=mailbox.method,
+        method=mailbox.sign_in,
         secret=mailbox.secret,
         folder=mailbox.folder,
         uid_validity=mailbox.uid_validity,

@@ -64,13 +64,13 @@ class MailboxForm(RowForm):
 
     class Meta:
         model = Mailbox
-        fields = ["host", "port", "security", "login", "method", "secret", "folder"]
+        fields = ["host", "port", "security", "login", "sign_in", "secret", "folder"]
         labels = {
             "host": gettext_lazy("Mail server (IMAP)"),
             "port": pgettext_lazy("of a server", "Port"),
             "security": gettext_lazy("Connection"),
             "login": gettext_lazy("Name there, often the mail address"),
-            "method": gettext_lazy("Sign in with"),
+            "sign_in": gettext_lazy("Sign in with"),
             "folder": gettext_lazy("Folder of the mailbox"),
         }
         widgets = {
@@ -85,7 +85,7 @@ class MailboxForm(RowForm):
     def __init__(self, user: User, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.instance.user = user
-        for name in ("port", "security", "method", "folder"):
+        for name in ("port", "security", "sign_in", "folder"):
             self.fields[name].required = False
 
     def clean_host(self) -> str:
@@ -108,9 +108,9 @@ class MailboxForm(RowForm):
         """Return how the connection is encrypted, by TLS if nothing is said."""
         return self.cleaned_data["security"] or Mailbox.Security.TLS
 
-    def clean_method(self) -> str:
+    def clean_sign_in(self) -> str:
         """Return how to sign in, by a password if nothing is said."""
-        return self.cleaned_data["method"] or Mailbox.Method.PASSWORD
+        return self.cleaned_data["sign_in"] or Mailbox.Method.PASSWORD
 
     def clean_login(self) -> str:
         """Return the name, on one line."""

@@ -89,7 +89,7 @@ class Mailbox(models.Model):
     )
     security = models.CharField(max_length=8, choices=Security, default=Security.TLS)
     login = models.CharField(max_length=200)
-    method = models.CharField(max_length=8, choices=Method, default=Method.PASSWORD)
+    sign_in = models.CharField(max_length=8, choices=Method, default=Method.PASSWORD)
     sealed = models.TextField(editable=False)
     folder = models.CharField(max_length=200, default="INBOX")
     created = models.DateTimeField(db_default=Now(), editable=False)

@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("login", models.CharField(max_length=200)),
-                ("method", models.CharField(choices=[("password", "password"), ("token", "OAuth token")], default="password", max_length=8)),
+                ("sign_in", models.CharField(choices=[("password", "password"), ("token", "OAuth token")], default="password", max_length=8)),
                 ("sealed", models.TextField(editable=False)),
                 ("folder", models.CharField(default="INBOX", max_length=200)),
                 ("created", models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),

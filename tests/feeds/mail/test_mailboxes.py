@@ -105,12 +105,12 @@ def test_one_that_is_not_wanted_is_not_offered_again(server: ImapServer, client:
 
 def test_a_token_and_letters_of_other_scripts_sign_in(server: ImapServer) -> None:
     user = make_user("ada")
-    assert look_again(mailbox_at(server, user=user, method="token")).failure == ""
+    assert look_again(mailbox_at(server, user=user, sign_in="token")).failure == ""
     server.secret = "sésame"
     assert look_again(mailbox_at(server, "sésame", user=user, folder="inbox2")).failure == (
         "there is no folder of this name"
     )
-    assert look_again(mailbox_at(server, "wrong", user=user, method="token", folder="x")).failure == (
+    assert look_again(mailbox_at(server, "wrong", user=user, sign_in="token", folder="x")).failure == (
         "the mail server does not accept this name and password"
     )
 
