@@ -22,7 +22,8 @@ from crawler.messages import Assignment
 from crawler.pipeline.documents import StoredDocument, take_stored
 from crawler.pipeline.models import Document
 from crawler.reading.documents import RetrievedFeed
-from feeds.signals import arrived
+from crawler.reading.sources.kinds import MAIL
+from feeds.signals import arrived, mailed
 from feeds.visiting.visits import FeedVisit, StoredEntries
 from feeds.work import FeedWork
 
@@ -79,8 +80,20 @@ class PageWork(Work):
 
 @receiver(arrived)
 def keep_entries(visits: Sequence[FeedVisit], **_: object) -> dict[int, StoredEntries]:
-    """Store the entries of retrieved feeds. Returns what was stored, by feed id."""
-    return store_arrivals([_arrival(visit) for visit in visits], pages=settings.FEED_ARTICLE_PAGES)
+    """Store the entries of retrieved feeds. Returns what was stored, by feed id.
+
+    Articles of newsletters get no page: nothing is asked of their senders before a person presses a link.
+    """
+    mails = [_arrival(visit) for visit in visits if visit.feed.kind == MAIL]
+    others = [_arrival(visit) for visit in visits if visit.feed.kind != MAIL]
+    stored = store_arrivals(mails, pages=False)
+    return stored | store_arrivals(others, pages=settings.FEED_ARTICLE_PAGES)
+
+
+@receiver(mailed)
+def raise_versions(feeds: Sequence[int], **_: object) -> None:
+    """Raise the versions of feeds that have new articles from mail."""
+    touch(feeds)
 
 
 @receiver(settled)

@@ -56,6 +56,7 @@ from crawler.pipeline.api import (
 )
 from crawler.web.documentation import endpoints
 from feeds.api import CategoryViewSet, FeedViewSet, RetrievalViewSet
+from feeds.mail.api import MailAddressViewSet, MailboxViewSet
 from feeds.pages.planning_views import RulesView
 from feeds.visiting.delays import latest_feeds
 from recrawl.api import ChangeViewSet, PageViewSet, SiteViewSet
@@ -131,6 +132,8 @@ router.register("changes", ChangeViewSet, "api-change")
 router.register("notification-rules", RuleViewSet, "api-notification-rule")
 router.register("notification-targets", TargetViewSet, "api-notification-target")
 router.register("notification-messages", MessageViewSet, "api-notification-message")
+router.register("newsletters/addresses", MailAddressViewSet, "api-mail-address")
+router.register("newsletters/mailboxes", MailboxViewSet, "api-mailbox")
 router.register("hosts", HostViewSet, "api-host")
 router.register("logins", LoginViewSet, "api-login")
 

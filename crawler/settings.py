@@ -62,6 +62,11 @@ PUBLIC_URL, URL_PREFIX = environment.origin_and_path("PUBLIC_URL")
 FORCE_SCRIPT_NAME = URL_PREFIX or None
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = LANGUAGE_COOKIE_PATH = f"{URL_PREFIX}/"
 
+# The domain of the addresses for newsletters that people make for themselves: KEY@in.example.org. Its mail
+# server hands each message to `manage.py receive_mail`, or a mail service sends it to /inbound/KEY/. Empty:
+# there are none.
+INBOUND_MAIL_DOMAIN = environment.text("INBOUND_MAIL_DOMAIN").lower().strip("@. ")
+
 # Whether the server runs behind a TLS-terminating proxy that sets X-Forwarded-Proto and -For; it must if
 # PUBLIC_URL is https. If yes, wrong passwords are counted by the last address in X-Forwarded-For, which the
 # proxy wrote; if no, by the address that connects, so that everybody behind a proxy would count as one. Say
@@ -217,6 +222,7 @@ CELERY_TASK_ROUTES = {
     "articles.interest.tasks.learn_crowd": {"queue": "enrich"},
     "articles.things.tasks.derive": {"queue": "extract"},
     "crawler.notices.tasks.*": {"queue": "notify"},
+    "feeds.mail.tasks.*": {"queue": "notify"},
     "articles.tasks.reread": {"queue": "fetch"},
     "articles.tasks.take_reread": {"queue": "store"},
 }
@@ -250,6 +256,7 @@ INSTALLED_APPS = [
     "feeds",
     "feeds.laboratory",
     "feeds.websub",
+    "feeds.mail",
     "articles",
     "articles.enrichment",
     "articles.things",

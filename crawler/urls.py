@@ -10,6 +10,7 @@ from crawler.operation.site import health, logins, search, views
 from crawler.web import web_app
 from crawler.web.undo import undo
 from feeds.icons import feed_icon
+from feeds.mail.inbound import inbound
 from feeds.pages import adding_views, planning_views
 
 admin.autodiscover()
@@ -44,6 +45,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sites/", include("recrawl.urls")),
     path("websub/hub/", hub, name="websub-hub"),
     path("websub/", include("feeds.websub.urls")),
+    path("newsletters/", include("feeds.mail.urls")),
+    path("inbound/<str:key>/", inbound, name="inbound-mail"),
     path("lab/", include("feeds.laboratory.urls")),
     path("", include("articles.interest.urls")),
     path("img/icon/<int:pk>/<str:signature>/", feed_icon, name="feed-icon"),

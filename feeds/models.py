@@ -19,7 +19,7 @@ from crawler.database.columns import NameColumn
 from crawler.database.readers import visible
 from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedQuerySet, LeasedRow
-from crawler.reading.sources.kinds import FEED
+from crawler.reading.sources.kinds import FEED, MAIL
 
 
 @models.BinaryField.register_lookup
@@ -62,13 +62,17 @@ class FeedQuerySet(LeasedQuerySet["Feed"]):
         """Filter to feeds that are neither paused nor gone."""
         return self.filter(status=Feed.Status.ACTIVE)
 
+    def fetched(self) -> FeedQuerySet:
+        """Filter to feeds that are fetched from their address: all but newsletters, which come by mail."""
+        return self.exclude(kind=MAIL)
+
     def disputed(self) -> FeedQuerySet:
         """Filter to feeds about which a second reader disagrees with ours."""
         return self.exclude(opinion=[])
 
     def idle(self) -> FeedQuerySet:
-        """Filter to active feeds that are neither selected for a visit nor leased."""
-        return self.active().free().filter(selected_at__isnull=True)
+        """Filter to active feeds that are fetched, and are neither selected for a visit nor leased."""
+        return self.active().fetched().free().filter(selected_at__isnull=True)
 
     def due(self, now: datetime) -> FeedQuerySet:
         """Filter to idle feeds whose floors (politeness, Retry-After, max-age, back-off ...) have passed."""

@@ -10,6 +10,9 @@ arrived = Signal()
 A receiver that keeps entries returns what it stored, as `feeds.visiting.visits.StoredEntries` by feed id.
 """
 
+mailed = Signal()
+"""Feeds have new articles without a visit, from mail: `feeds`, their primary keys. In that transaction."""
+
 wanted = Signal()
 """A person is about to add feeds to follow: `user`, and their `addresses` as texts.
 

@@ -47,7 +47,7 @@ class FeedWork(Work):
 
     def waiting(self, now: datetime) -> QuerySet[Any]:
         """Return feeds that wait only for their host to be free."""
-        return Feed.objects.active().free().filter(selected_at__isnull=False, not_before__lte=now)
+        return Feed.objects.active().fetched().free().filter(selected_at__isnull=False, not_before__lte=now)
 
     def lease(
         self, leases: Mapping[int, uuid.UUID], space: Mapping[int, BatchSpace], now: datetime
@@ -58,7 +58,7 @@ class FeedWork(Work):
             leases,
             space,
             now,
-            where="status = 'active' AND selected_at IS NOT NULL",
+            where="status = 'active' AND kind <> 'mail' AND selected_at IS NOT NULL",
             order="selected_at, id",
             returning=(
                 "host_id", "id", "url", "etag", "last_modified", "body_hash", "fingerprints", "subscribers",

@@ -6,26 +6,21 @@ Every connection goes through the address guard, whatever library makes it; the 
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from crawler.fetching.http.addresses import AddressGuard
+from crawler.fetching.http.guarded_sockets import RefusedError, guard_sockets
 from crawler.fetching.sandboxed.programs import SENDING
 from crawler.isolation.calls import register
 from crawler.notices import hub_requests
-from crawler.notices.posting import CONNECT_SECONDS, TOO_SLOW, SendOutcome
+from crawler.notices.posting import TOO_SLOW, SendOutcome
 from crawler.notices.targets import KINDS
-from crawler.text.marking import gettext_noop
 from crawler.text.reasons import packed
 
 SEND = "send-notice"
-
-
-class RefusedError(OSError):
-    """Error for a connection to an address that is not allowed."""
 
 
 def send(request: dict[str, Any], body: bytes) -> bytes:
@@ -49,27 +44,6 @@ def outcome_of(message: dict[str, Any]) -> SendOutcome:
             return SendOutcome("failed", TOO_SLOW)
         refused = _refusal(error)
         return SendOutcome("failed", str(refused) if refused else f"{type(error).__name__}: {error}"[:300])
-
-
-def guard_sockets(guard: AddressGuard) -> None:
-    """Let no socket of this process reach an address that the guard does not permit."""
-
-    def check(address: Any) -> None:
-        if not isinstance(address, tuple) or not guard.permits(str(address[0])):
-            raise RefusedError(
-                gettext_noop("its address is inside a private network, which this deployment does not ask")
-            )
-
-    def checked(method: Callable[..., Any], at: int) -> Callable[..., Any]:
-        def call(self: socket.socket, *values: Any) -> Any:
-            check(values[at])
-            return method(self, *values)
-
-        return call
-
-    for name, at in (("connect", 0), ("connect_ex", 0), ("sendto", -1)):
-        setattr(socket.socket, name, checked(getattr(socket.socket, name), at))
-    socket.setdefaulttimeout(CONNECT_SECONDS)
 
 
 def _refusal(error: BaseException | None) -> RefusedError | None:

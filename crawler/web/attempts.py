@@ -46,7 +46,7 @@ TAKE = f"""
     RETURNING failures
 """  # noqa: S608 - the table's own name
 
-Kind = Literal["api-token", "personal-feed", "reader-token"]
+Kind = Literal["api-token", "personal-feed", "reader-token", "mail-address"]
 CountedBefore = Literal["sign-in", "password-reset"]
 
 

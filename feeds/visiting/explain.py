@@ -12,6 +12,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from crawler.engine.ticking import tick_seconds
+from crawler.reading.sources.kinds import MAIL
 from crawler.web.sentences import translated
 from feeds.models import Feed, Tick
 from feeds.phrases import duration
@@ -47,12 +48,16 @@ def next_visits(feeds: Sequence[Feed], now: datetime, *, explained: bool = True)
     Without `explained`, planned visits have times and floors alone: the rest costs a third of the work.
     """
     idle = [feed for feed in feeds if feed.lease is None and feed.selected_at is None]
-    planned = _planned([feed for feed in idle if feed.status == Feed.Status.ACTIVE], now, explained)
+    planned = _planned(
+        [feed for feed in idle if feed.status == Feed.Status.ACTIVE and feed.kind != MAIL], now, explained
+    )
     return {feed.id: planned.get(feed.id) or _unplanned(feed, now) for feed in feeds}
 
 
 def _unplanned(feed: Feed, now: datetime) -> NextVisit:
     """Explain feeds that are out, selected, paused or gone, so that no time is computed for them."""
+    if feed.kind == MAIL:
+        return NextVisit(None, _("no visit: its issues come by mail"))
     if feed.lease is not None:
         return NextVisit(
             now, _("being retrieved now (%(reason)s)") % {"reason": translated(feed.selected_because)}

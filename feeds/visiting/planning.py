@@ -99,7 +99,7 @@ def _prices(sample: Floats32) -> Floats:
 
 def _next_ids(last: int, limit: int) -> list[int]:
     """Return the ids after `last` of active feeds in the normal phase, at most `limit`."""
-    feeds = Feed.objects.filter(phase=Feed.Phase.NORMAL, status=Feed.Status.ACTIVE, id__gt=last)
+    feeds = Feed.objects.active().fetched().filter(phase=Feed.Phase.NORMAL, id__gt=last)
     return list(feeds.order_by("id").values_list("id", flat=True)[:limit])
 
 

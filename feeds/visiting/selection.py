@@ -14,6 +14,7 @@ from django.db.models import QuerySet, Value
 from django.db.models.functions import Least
 
 from crawler.engine.ticking import tick_seconds
+from crawler.reading.sources.kinds import MAIL
 from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason
 from feeds.models import Feed
@@ -118,6 +119,7 @@ def _mark(now: datetime, reasons: Mapping[int, str], candidates: int) -> None:
             UPDATE feeds_feed SET selected_at = %s, selected_because = chosen.because
             FROM unnest(%s::bigint[], %s::text[]) AS chosen(id, because)
             WHERE feeds_feed.id = chosen.id AND selected_at IS NULL AND lease IS NULL AND status = 'active'
+                AND kind <> 'mail'
             """,
             [now, list(reasons), because],
         )
@@ -126,12 +128,12 @@ def _mark(now: datetime, reasons: Mapping[int, str], candidates: int) -> None:
 def retrieve_now(feeds: QuerySet[Feed], because: str) -> int:
     """Select active feeds at once, ignoring their schedule; only the minimum gap still applies.
 
-    Returns the number of selected feeds.
+    Returns the number of selected feeds. Newsletters are never selected.
     """
     now = datetime.now(UTC)
     gap = now - timedelta(seconds=settings.FEED_MIN_GAP_SECONDS)
     idle = feeds.filter(status=Feed.Status.ACTIVE, selected_at__isnull=True, lease__isnull=True)
-    chosen = idle.exclude(last_attempt__gt=gap)
+    chosen = idle.exclude(kind=MAIL).exclude(last_attempt__gt=gap)
     return chosen.update(
         selected_at=now, selected_because=because, not_before=Least("not_before", Value(now))
     )

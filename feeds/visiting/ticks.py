@@ -78,5 +78,5 @@ def _budget(now: datetime) -> tuple[int, TokenBudget]:
     paid = (
         TokenBudget(last.started.timestamp(), last.carried) if last else TokenBudget(now.timestamp() - length)
     )
-    normal = Feed.objects.active().filter(phase=Feed.Phase.NORMAL).count()
+    normal = Feed.objects.active().fetched().filter(phase=Feed.Phase.NORMAL).count()
     return paid.grant(now.timestamp(), feeds=normal, per_hour=rules().budget, tick=length)

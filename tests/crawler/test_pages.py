@@ -54,6 +54,7 @@ OPEN = {
     "site-feed",
     "site-page-feed",
     "websub",
+    "inbound-mail",
     "websub-hub",
     "personal-list",
     "admin:login",

@@ -34,7 +34,7 @@ def retrieved_within(now: datetime) -> dict[str, int]:
 
 def soonest_visits(now: datetime, limit: int = 10) -> list[tuple[Feed, NextVisit]]:
     """Return the deployment's next visits, the soonest first."""
-    lean = Feed.objects.active().select_related("host").defer("fingerprints", "description")
+    lean = Feed.objects.active().fetched().select_related("host").defer("fingerprints", "description")
     training = lean.filter(phase=Feed.Phase.TRAINING, selected_at__isnull=True)
     ranked = lean.filter(phase=Feed.Phase.NORMAL, selected_at__isnull=True)
     candidates = [

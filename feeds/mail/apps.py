@@ -1,0 +1,8 @@
+"""Django's entry for the app `feeds.mail`."""
+
+from django.apps import AppConfig
+
+
+class NewslettersConfig(AppConfig):
+    name = "feeds.mail"
+    verbose_name = "Newsletters"
