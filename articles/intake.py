@@ -44,11 +44,14 @@ class Arrival:
 _new_article = row_builder(Article)
 
 
-def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[int, StoredEntries]:
+def store_arrivals(
+    arrivals: Sequence[Arrival], *, pages: bool = True, pictures: bool = True
+) -> dict[int, StoredEntries]:
     """Store entries inside the caller's transaction, which holds the feeds' rows. Returns results by feed id.
 
     Entries stored already are left alone, so storing an arrival twice changes nothing. With `pages` every new
-    article gets its page row: waiting to be downloaded, or already stored by another feed.
+    article gets its page row: waiting to be downloaded, or already stored by another feed. Without `pictures`
+    none stands for an article in lists: it would be asked for before anybody opens the article.
     """
     keys = [[digest(entry.identity) for entry in arrival.entries] for arrival in arrivals]
     stored_keys = _known_keys(arrivals, keys)
@@ -69,7 +72,9 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
                 first[position] if first else date_entry(entry.published, entry.updated, arrival.at, position)
             )
             dated.append(date)
-            new_rows.append(_fresh(arrival, entry, key, date))
+            row = _fresh(arrival, entry, key, date)
+            row.image = row.image if pictures else ""
+            new_rows.append(row)
         edited = sum(_rewrite(arrival, entry) for entry in arrival.edited)
         published = tuple(date.published for date in dated if date.source == "feed")
         results[arrival.feed_id] = StoredEntries(len(dated), edited, published)

@@ -86,7 +86,7 @@ def keep_entries(visits: Sequence[FeedVisit], **_: object) -> dict[int, StoredEn
     """
     mails = [_arrival(visit) for visit in visits if visit.feed.kind == MAIL]
     others = [_arrival(visit) for visit in visits if visit.feed.kind != MAIL]
-    stored = store_arrivals(mails, pages=False)
+    stored = store_arrivals(mails, pages=False, pictures=False)
     return stored | store_arrivals(others, pages=settings.FEED_ARTICLE_PAGES)
 
 

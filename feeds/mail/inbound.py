@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from crawler.database.readers import read_as
 from crawler.isolation.calls import ProgramError
 from crawler.reading.mail.body import MAX_BYTES
 from crawler.web.attempts import count_attempt, too_many
@@ -52,6 +53,7 @@ def inbound(request: HttpRequest, key: str) -> HttpResponse:
         letter = _letter(_message_in(request))
     except _RefusedMailError as error:
         return _answer(error.status, error.words, error.retry)
+    read_as(address.user_id)  # whose feed no other request sees
     deliver(address, letter, now)
     return _answer(202, "")
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from articles.models import Article
+from crawler.database.readers import read_as, read_for
 from feeds.mail import calls
 from feeds.mail.models import MailAddress, Mailbox, Newsletter
 from feeds.models import Feed
@@ -99,7 +101,9 @@ def test_another_person_sees_nothing_of_it(ada: Any) -> None:
     assert "Harbour weekly" not in page
     assert other.post(f"/newsletters/{row.pk}/follow/").status_code == 404
     assert other.post(f"/newsletters/addresses/{MailAddress.objects.get().pk}/delete/").status_code == 404
-    assert not Feed.objects.visible_to(make_user("eve")).exists()
+    read_as(make_user("eve").pk)
+    assert not Feed.objects.exists()
+    read_for(None)
 
 
 def test_the_page_says_who_vouches_for_the_sender(ada: Any, client: Client) -> None:
@@ -182,3 +186,18 @@ def test_a_feed_of_mail_says_that_it_is_not_visited() -> None:
     feed = make_feed(kind="mail")
     visit = next_visits([feed], datetime.now(UTC))[feed.pk]
     assert (visit.at, visit.reason) == (None, "no visit: its issues come by mail")
+
+
+def test_nothing_is_asked_of_a_sender_before_an_issue_is_opened(ada: Any, letters: WebServer) -> None:
+    letters.replies["/face.png"] = Reply(b"x", headers={"Content-Type": "image/png"})
+    address = MailAddress.objects.create(user=ada)
+    message = (
+        b"From: Harbour <news@harbour.example>\r\nList-Id: <weekly.harbour.example>\r\nSubject: Lamps\r\n"
+        b"Message-ID: <1@harbour.example>\r\nContent-Type: text/html\r\n\r\n"
+        + f'<p>Words of it.</p><img src="{letters.origin}/face.png" width="600" height="300">'.encode()
+    )
+    assert Client().post(f"/inbound/{address.key}/", message, "message/rfc822").status_code == 202
+    article = Article.objects.get()
+    assert (article.owner, article.image, article.page) == (ada, "", None)
+    assert "/face.png" in article.content
+    assert letters.requests == []
