@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from urllib.parse import urlsplit, urlunsplit
 
+from crawler.text.marking import gettext_noop
 from feeds.places import NO_BRIDGES, certain_place, guessed_places, looks_like_feed
 
 USUAL_PATHS = (
@@ -16,6 +17,22 @@ USUAL_PATHS = (
     "feed.json", "blog/feed",
 )  # fmt: skip
 """Paths under which sites usually keep a feed, the most common first."""
+OTHER_NAMES = (
+    gettext_noop("Comments"),
+    gettext_noop("Comments on this post"),
+    gettext_noop("Commits"),
+    gettext_noop("Issues"),
+    gettext_noop("Live streams only"),
+    gettext_noop("Long videos only"),
+    gettext_noop("Newest first"),
+    gettext_noop("Releases"),
+    gettext_noop("Shorts only"),
+    gettext_noop("Tags"),
+    gettext_noop("The best of the week"),
+    gettext_noop("The whole blog"),
+    gettext_noop("The whole subreddit"),
+)
+"""Names of further feeds in places.toml, for translators; a test compares the two."""
 MAX_GUESSES = 10
 MAX_LOOKUP_BYTES = 200_000
 

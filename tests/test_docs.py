@@ -72,6 +72,14 @@ def commands_in(page: Path) -> list[str]:
 WITH_COMMANDS = [page for page in PAGES if commands_in(page)]
 
 
+_LIST = "<html><body><ul class='news'>{}</ul></body></html>".format(
+    "".join(
+        f"<li><span class='when'>2026-03-0{n}</span> <a href='/news/{n}'>What the council did in week {n}</a>"
+        for n in range(1, 6)
+    )
+)
+
+
 @pytest.fixture
 def site() -> Iterator[WebServer]:
     with WebServer() as web:
@@ -81,6 +89,7 @@ def site() -> Iterator[WebServer]:
             "/": Reply(body=_HTML.format(web.origin, "Harbour").encode(), headers={"Content-Type": page}),
             "/wall": Reply(body=_HTML.format(web.origin, "Wall").encode(), headers={"Content-Type": page}),
             "/feed.xml": rss,
+            "/news/": Reply(body=_LIST.encode(), headers={"Content-Type": page}),
         }
         yield web
 

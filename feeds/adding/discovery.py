@@ -27,7 +27,7 @@ from crawler.database.threads import ConnectionThreads, give_back_connections
 from crawler.engine.models import Deployment
 from crawler.failures import Failure
 from crawler.fetching.http.client import ACCEPT_FEED
-from crawler.fetching.http.urls import BadUrl
+from crawler.fetching.http.urls import BadUrl, canonical_url
 from crawler.fetching.sandboxed import client
 from crawler.fetching.sandboxed.client import FetchLimits
 from crawler.isolation.calls import ProgramError
@@ -38,12 +38,14 @@ from feeds.adding.add import checked_address
 from feeds.adding.discovery_programs import NEWEST, READ, AskedDocument, ReadDocument, ReadFeed
 from feeds.phrases import failure_words, posts_often
 from feeds.rules import source_line, stored_rules
-from feeds.sources import likely_feeds
+from feeds.sources import likely_feeds, other_feeds
 
 MAX_ADDRESSES = 8
 """Addresses that are looked at; more are added without a preview."""
 MAX_FEEDS = 6
 """Feeds shown of one address."""
+MAX_OTHERS = 3
+"""Further feeds of a known place that are shown."""
 MAX_SITEMAPS = 2
 """Sitemaps of an index that are read for a preview."""
 LOOK_SECONDS = 14.0
@@ -76,6 +78,8 @@ class FoundFeed:
     same_as: str = ""
     """The title of the feed above it with the same articles, "" without one."""
     is_comments: bool = False
+    label: str = ""
+    """The name of a further feed of a known place, such as the tags of a repository."""
     posted: list[datetime] = field(default_factory=list)
 
     @property
@@ -86,7 +90,7 @@ class FoundFeed:
     @property
     def is_chosen(self) -> bool:
         """True for a source that is worth following beside those above it."""
-        return not self.same_as and not self.is_comments
+        return not self.same_as and not self.is_comments and not self.label
 
     @property
     def kind(self) -> str:
@@ -202,7 +206,7 @@ def _look_in_words(text: str, scope: _Scope) -> Look:
         look.problem = f"{failure_words(error.kind, None, datetime.now(UTC))}."
         return look
     if document.feed is not None:
-        look.feeds = [_feed_of(final, document.feed)]
+        look.feeds = [_feed_of(final, document.feed), *_others_at(text, final, scope)]
     elif document.sitemaps:
         look.feeds = _read_index(final, document.sitemaps, scope)
     elif document.page is not None:
@@ -213,6 +217,8 @@ def _look_in_words(text: str, scope: _Scope) -> Look:
         else:
             links = [url for url, _ in document.page.links][:MAX_FEEDS]
             look.feeds = _read_feeds(links, scope) if links else _guess_feed(final, scope)
+            if look.feeds:
+                look.feeds += _others_at(final, look.feeds[0].url, scope)
             look.feeds = look.feeds or [*lists, *_sitemap_of(final, scope)]
         if not look.feeds:
             look.problem = _("This is a page, and no feed of it was found.")
@@ -222,6 +228,18 @@ def _look_in_words(text: str, scope: _Scope) -> Look:
         look.problem = _("Nothing on the page is chosen by this rule.")
     _compare(look.feeds)
     return look
+
+
+def _others_at(text: str, feed: str, scope: _Scope) -> list[FoundFeed]:
+    """Return further feeds of a known place, such as a channel without its short films."""
+    named: dict[str, str] = {}
+    for url in (text, feed):
+        with suppress(BadUrl):
+            named |= {other: name for name, other in other_feeds(canonical_url(url), settings.FEED_BRIDGES)}
+    found = _read_feeds([url for url in named if url != feed][:MAX_OTHERS], scope)
+    for one in found:
+        one.label = named.get(one.url, "")
+    return [one for one in found if one.label and one.url != feed]
 
 
 def _read_at(url: str, scope: _Scope) -> tuple[str, ReadDocument]:

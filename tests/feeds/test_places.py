@@ -18,7 +18,7 @@ from feeds.places import (
     looks_like_feed,
     read_places,
 )
-from feeds.sources import feed_address, likely_feeds, other_feeds
+from feeds.sources import OTHER_NAMES, feed_address, likely_feeds, other_feeds
 
 BRIDGE = "https://bridge.example"
 ENTRIES = [pytest.param(place, id=f"{place.name} {place.bridge}".strip()) for place in PLACES]
@@ -225,3 +225,7 @@ def test_an_entry_with_a_slip_is_refused_by_name(line: str, problem: str) -> Non
 def test_an_entry_without_an_example_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="Blog: a place needs example, feed"):
         read_places('[[place]]\nname = "Blog"\nhosts = ["a.example"]\npath = "/"\n')
+
+
+def test_names_of_further_feeds_are_known_to_translators() -> None:
+    assert {name for place in PLACES for name, _ in place.others} == set(OTHER_NAMES)
