@@ -15,7 +15,7 @@ from crawler.reading.lines import SelectorFault
 from crawler.reading.parts import check_part
 from crawler.reading.sources.kinds import DATA, FEED, LISTS, PAGE
 
-PARTS = ("entry", "title", "link", "date", "image", "summary", "next")
+PARTS = ("entry", "title", "link", "date", "image", "summary", "next", "browser")
 
 
 def rules_in(stored: Mapping[str, str]) -> SourceRules:
@@ -35,12 +35,16 @@ def checked_rules(kind: str, given: Mapping[str, Any]) -> dict[str, str]:
     rules = {part: str(given[part]).strip() for part in PARTS if given.get(part)}
     if rules and kind not in (PAGE, DATA):
         raise SelectorFault("only pages and lists in JSON have rules")
+    if rules.get("browser", "yes") != "yes" or (kind != PAGE and "browser" in rules):
+        raise SelectorFault("browser: `yes` opens a page in a browser before it is read")
     for part, expression in rules.items():
+        if part == "browser":
+            continue
         try:
             check_part(with_language(kind, expression))
         except SelectorFault as fault:
             raise SelectorFault(f"{part}: {fault}") from fault
-    if kind == PAGE and not rules.get("entry"):
+    if kind == PAGE and set(rules) - {"browser"} and not rules.get("entry"):
         raise SelectorFault("a rule for `entry` is missing: which elements of the page are its articles")
     return rules
 

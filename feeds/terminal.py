@@ -19,6 +19,7 @@ from crawler.reading.feeds import compare, merged, opinion_of, parse_feed
 from crawler.reading.sources.kinds import FEED
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
+from crawler.terminals.browsing import browsed
 from crawler.terminals.handlers import serves
 from crawler.terminals.stored import stored_page
 from feeds.orders import FeedOrder, PushOrder
@@ -34,14 +35,7 @@ def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, 
     """Retrieve a feed. Returns its harvest, which names any failure instead of raising it."""
     at, order = time.time(), assignment.ordered(FeedOrder)
     try:
-        response = client.get(
-            assignment.url,
-            accept=ACCEPT_FEED,
-            etag=assignment.etag,
-            last_modified=assignment.last_modified,
-            subscribers=order.subscribers,
-            spacing=spacing,
-        )
+        response = _answer_for(client, assignment, spacing)
     except FetchError as error:
         harvest = refused(assignment, at, error)
         if not (order.is_lost or error.kind == Failure.GONE):
@@ -53,6 +47,21 @@ def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, 
     if body_hash == assignment.body_hash:
         return answered(assignment, at, response, unchanged=True, body_hash=body_hash)
     return _read(client, assignment, at, response, spacing)
+
+
+def _answer_for(client: Client, assignment: Assignment, spacing: float) -> Response:
+    """Return the answer of the address, or the page there as a browser shows it. Raises FetchError."""
+    order = assignment.ordered(FeedOrder)
+    if order.rules.browser:
+        return browsed(client, assignment.url, (), spacing)[0]
+    return client.get(
+        assignment.url,
+        accept=ACCEPT_FEED,
+        etag=assignment.etag,
+        last_modified=assignment.last_modified,
+        subscribers=order.subscribers,
+        spacing=spacing,
+    )
 
 
 def _read(client: Client, assignment: Assignment, at: float, response: Response, spacing: float) -> Harvest:
@@ -86,7 +95,7 @@ def _read(client: Client, assignment: Assignment, at: float, response: Response,
     )
     is_asked = order.source == FEED and (order.wants_opinion or _is_drawn(body_hash))
     opinion = _second_opinion(response) if is_asked and not readers.is_busy() else None
-    found = RetrievedFeed(document, page, opinion=opinion)
+    found = RetrievedFeed(document, page, opinion=opinion, proposal=read.proposal)
     return answered(assignment, at, response, body_hash=body_hash, payload=found)
 
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from crawler.failures import FetchError, of_response
-from crawler.fetching.browser.look import BrowserLook, LookJob, look
+from crawler.failures import FetchError
 from crawler.fetching.browser.steps import checked_steps
 from crawler.fetching.http.client import ACCEPT_ANY, ACCEPT_FEED, ACCEPT_PAGE, Client, Response
 from crawler.fetching.http.robots import check_allowed, product_of
@@ -36,6 +35,7 @@ from crawler.reading.sitemap import is_list_of_addresses, is_sitemap, read_sitem
 from crawler.reading.watched import chosen_values, document_lines
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
+from crawler.terminals.browsing import browsed
 from crawler.terminals.handlers import serves
 from crawler.terminals.stored import stored_page
 from crawler.text.keys import digest_of_bytes
@@ -105,11 +105,7 @@ def look_at_page(client: Client, assignment: Assignment, rules: Robots | None, s
     try:
         check_allowed(rules, assignment.url, client.config.user_agent)
         steps = checked_steps(json.loads(assignment.ordered(PageOrder).steps or "[]"))
-        with client.turn(assignment.url, spacing):
-            browser_look = look(LookJob(assignment.url, steps, seconds=client.config.deadline))
-        response = _response_of(browser_look, time.time() - at)
-        if browser_look.status >= 400:
-            raise _refusal(browser_look)
+        response, browser_look = browsed(client, assignment.url, steps, spacing)
         product = product_of(client.config.user_agent)
         document = readers.read(
             read_look, response, assignment.ordered(PageOrder), product, browser_look.screenshot
@@ -133,27 +129,6 @@ def read_look(response: Response, order: PageOrder, product: str, screenshot: by
     except ValueError as error:
         raise ReadingError("malformed", str(error)) from error
     return replace(page, picture=picture, look=grid)
-
-
-def _response_of(browser_look: BrowserLook, elapsed: float) -> Response:
-    """Return the page of a browser as if a server had sent it."""
-    return Response(
-        browser_look.status or 200,
-        browser_look.url,
-        {},
-        browser_look.html.encode("utf-8", "replace"),
-        wire_bytes=browser_look.bytes,
-        elapsed=elapsed,
-        content_type="text/html; charset=utf-8",
-        status_line=f"HTTP/1.1 {browser_look.status or 200}",
-    )
-
-
-def _refusal(browser_look: BrowserLook) -> FetchError:
-    kind = of_response(browser_look.status, retry_after=False, challenged=False)
-    error = FetchError(kind, f"the server answers {browser_look.status}", status=browser_look.status)
-    error.url, error.bytes = browser_look.url, browser_look.bytes
-    return error
 
 
 @serves("source", asks_robots=True)

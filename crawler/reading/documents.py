@@ -236,7 +236,8 @@ class SourceRules(Record, frozen=True):
     """The way the entries of a document are chosen: expressions, "" for what is looked for by itself.
 
     For pages they are CSS selectors or XPath (`xpath:`), for JSON programs of jq or paths of JSONPath
-    (`jsonpath:`). `next` leads to the next page of the list.
+    (`jsonpath:`). `next` leads to the next page of the list. With `browser` "yes" the page is opened in a
+    browser first, for those that are empty without JavaScript.
     """
 
     entry: str = ""
@@ -246,6 +247,7 @@ class SourceRules(Record, frozen=True):
     image: str = ""
     summary: str = ""
     next: str = ""
+    browser: str = ""
 
 
 class ReadSource(Record, frozen=True):

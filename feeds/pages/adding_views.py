@@ -160,6 +160,7 @@ def rules(request: HttpRequest) -> HttpResponse:
     feed = Feed.objects.filter(pk=_number(request.GET.get("feed", ""))).first()
     given = {part: request.GET[part] for part in PARTS if request.GET.get(part)}
     context: dict[str, Any] = {"address": address, "parts": _rule_fields(given), "feed_id": feed and feed.pk}
+    context["browser"] = bool(given.get("browser"))
     context["target"] = reverse("feed-rules", args=[feed.pk]) if feed else reverse("add")
     if address and given:
         try:
@@ -187,7 +188,7 @@ def _rule_fields(given: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
         "summary": (_("Its short text"), ""),
         "next": (_("The next page"), _("The link to older articles, where the list goes on.")),
     }
-    return [(part, *labels[part], given.get(part, "")) for part in PARTS]
+    return [(part, *words, given.get(part, "")) for part, words in labels.items()]
 
 
 @never_cache

@@ -34,7 +34,7 @@ from feeds.websub.subscriptions import follow_hubs
 # What a check-in may change; the rest of the row belongs to people and to the tick.
 CHANGED = columns_except(
     Feed, "url", "canonical_url", "host", "category", "added", "renamed", "subscribers", "removed", "phase",
-    "training_since", "rules", "owner",
+    "training_since", "owner",
 )  # fmt: skip
 """Fields of a feed that a visit writes: all but those that people and `feeds.training` change."""
 
@@ -179,6 +179,8 @@ def _succeeded(visit: FeedVisit) -> int | None:
     feed.unchanged_streak = 0 if visit.stored.new else feed.unchanged_streak + 1
     feed.failure_streak, feed.failing_since, feed.failure, feed.failure_detail = 0, None, "", ""
     feed.proposed = {}
+    if visit.found.proposal is not None:  # the list that was found at the first visit
+        feed.rules = stored_rules(visit.found.proposal)
     _watch_redirect(feed, harvest)
     _set_floor(visit, ours=False)
     feed.last_attempt = at

@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from articles.models import Article
+from crawler.fetching.browser.look import BrowserLook, LookJob
 from crawler.fetching.sandboxed import client as confined
 from crawler.inline import work_off
 from crawler.reading.documents import SourceRules
@@ -530,3 +531,31 @@ def test_the_page_takes_a_login_with_an_address(site: WebServer, editor: Client)
     assert "w0rd-of-mine" not in editor.get("/logins/").content.decode()
     refused = editor.post("/add/", given | {"login_name": "a:b", "login_secret": "w0rd-of-mine"})
     assert refused.status_code == 422 and "w0rd-of-mine" not in refused.content.decode()
+
+
+def test_a_page_alone_is_enough_its_best_list_is_taken(site: WebServer) -> None:
+    call_command("add_feeds", f"{site.origin}/", "--kind", "page", "--wait", "0")
+    feed = visit(Feed.objects.get())
+    assert (feed.failure, feed.rules, sorted(titles(feed))) == ("", RULES, sorted(TITLES))
+    site.replies["/none"] = Reply(b"<html><body><p>Only words.</p></body></html>", headers=HTML)
+    added = add_feed(f"{site.origin}/none", kind="page")
+    assert added.feed is not None and visit(added.feed).failure == "list-missing"
+
+
+def test_a_page_that_is_empty_without_javascript_is_opened_in_a_browser(
+    site: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def look(job: LookJob) -> BrowserLook:
+        seen.append(job.url)
+        return BrowserLook(url=job.url, status=200, html=council(*TITLES).body.decode())
+
+    monkeypatch.setattr("crawler.terminals.browsing.look", look)
+    site.replies["/"] = Reply(b"<html><body><div id=app></div></body></html>", headers=HTML)
+    added = add_feed(f"{site.origin}/", kind="page", rules={"browser": "yes"})
+    assert added.feed is not None
+    feed = visit(added.feed)
+    assert feed.rules == RULES | {"browser": "yes"} and len(titles(feed)) == 5
+    visit(feed)
+    assert seen == [f"{site.origin}/"] * 2 and len(titles(feed)) == 5

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from lxml import html
+from msgspec.structs import replace
+
 from crawler.reading.documents import FeedDocument, ReadSource, SourceRules
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.fingerprints import (
@@ -45,9 +48,15 @@ def read_source(received: Received, kind: str, rules: SourceRules, known: bytes)
     if kind == DATA:
         document = data_feed(body, url, content_type, rules)
         return ReadSource(compare_titles(document, known) if document.entries else None)
-    if kind != PAGE:
-        raise ReadingError("unsupported-type", f"no kind of source: {kind}")
-    root = tree_of(body, content_type)
+    if kind == PAGE:
+        return _read_page(tree_of(body, content_type), url, rules, known)
+    raise ReadingError("unsupported-type", f"no kind of source: {kind}")
+
+
+def _read_page(root: html.HtmlElement, url: str, rules: SourceRules, known: bytes) -> ReadSource:
+    """Return the list of a page, or rules for the one that has taken its place."""
+    if not rules.entry:
+        return _first_list(root, url, rules)
     document = page_feed(root, url, rules)
     if document.entries and not _is_another(document, known):
         return ReadSource(compare_titles(document, known), next=next_page(root, url, rules))
@@ -57,7 +66,17 @@ def read_source(received: Received, kind: str, rules: SourceRules, known: bytes)
     if document.entries and not is_moved:
         # All of it is new, and nothing older is left.
         return ReadSource(compare_titles(document, known), next=next_page(root, url, rules))
-    return ReadSource(proposal=best.rules if best is not None and is_moved else None)
+    moved = replace(best.rules, browser=rules.browser) if best is not None and is_moved else None
+    return ReadSource(proposal=moved)
+
+
+def _first_list(root: html.HtmlElement, url: str, rules: SourceRules) -> ReadSource:
+    """Return the best list of a page, with the rules that choose it from now on."""
+    lists = find_lists(root, url)
+    if not lists:
+        return ReadSource()
+    chosen = replace(lists[0].rules, browser=rules.browser)
+    return ReadSource(compare_titles(page_feed(root, url, chosen), b""), proposal=chosen)
 
 
 def _is_another(document: FeedDocument, known: bytes) -> bool:

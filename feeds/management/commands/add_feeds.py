@@ -136,7 +136,7 @@ def _rules(kind: str, texts: Sequence[str]) -> dict[str, str]:
     """Return the rules of a command line. Raises CommandError."""
     given = dict(text.partition("=")[::2] for text in texts)
     try:
-        return checked_rules(kind, given) if given or kind == PAGE else {}
+        return checked_rules(kind, given)
     except SelectorFault as fault:
         raise CommandError(f"--rule: {fault}") from fault
 
