@@ -144,6 +144,11 @@ class Look:
         return [feed for feed in self.feeds if feed.kind != PAGE]
 
     @property
+    def in_browser(self) -> str:
+        """The page as a source that a browser opens, as the form for adding sends it."""
+        return source_line(PAGE, {"browser": "yes"}, self.address)
+
+    @property
     def site(self) -> str:
         """The host of the address."""
         return urlsplit(self.address).hostname or self.address
