@@ -128,18 +128,18 @@ class FeedAdmin(RowAdmin):
 
     form = FeedForm
     list_display = (
-        "__str__", "category_name", "status", "phase", "last_success", "last_new", "failure", "not_before",
-        "subscribers",
+        "__str__", "kind", "category_name", "status", "phase", "last_success", "last_new", "failure",
+        "not_before", "subscribers",
     )  # fmt: skip
-    list_filter = ("status", "phase", FailureFilter, CategoryFilter, "language", "format")
+    list_filter = ("kind", "status", "phase", FailureFilter, CategoryFilter, "language", "format")
     list_select_related = ("category",)
     search_fields = ("title", "url", "site_url")
     actions = ("pause_feeds", "resume_feeds", "retrieve_feeds", "move_feeds")
     inlines = (AliasInline,)
     autocomplete_fields = ("category",)
     fields = (
-        "url", "title", "category", "status", "schedule", "visits", "phase", "failure", "failure_detail",
-        "failing_since", "failure_streak", "last_attempt", "last_success", "last_new", "not_before",
+        "url", "kind", "rules", "owner", "title", "category", "status", "schedule", "visits", "phase",
+        "failure", "failure_detail", "failing_since", "failure_streak", "last_attempt", "last_success", "last_new", "not_before",
         "floor_detail", "training_m", "training_t", "document_size", "subscribers", "format", "language",
         "site_url", "description", "added",
     )  # fmt: skip

@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from articles.models import PersonalFeed, Subscriber, Subscription
+from crawler.reading.sources.kinds import MAIL
 from crawler.web.limits import check_limit, limit_of
 from feeds.adding.add import Added, Address, WantedFeed, add_feeds, checked, known_feeds
 from feeds.adding.imports import within_limit
@@ -188,8 +189,11 @@ def export_subscriptions(subscriber: Subscriber, folder: str = "", title: str = 
             title=row.title or row.feed.title,
             folder=tuple(row.folder.split("/")) if row.folder else (),
             site_url=row.feed.site_url,
+            kind=row.feed.kind,
+            rules=row.feed.rules,
         )
         for row in rows.defer("feed__fingerprints")
+        if row.feed.kind != MAIL  # which nobody can fetch
     ]
     title = title or _("Feeds of %(subscriber)s") % {"subscriber": subscriber}
     return write_opml(outlines, title, datetime.now(UTC))

@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce, Lower, Now, NullIf
 from django.utils.translation import gettext, gettext_lazy
 from rest_framework.filters import search_smart_split
 
+from crawler.reading.sources.kinds import FETCHED, MAIL
 from crawler.text.words import Words
 from crawler.web.filters import Choices, FlagFilter, HoursFilter, OfferedFilter, search_validator
 from feeds.categories import all_paths, subtree
@@ -141,6 +142,9 @@ class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
         empty_label=gettext_lazy("any"),
         label=gettext_lazy("How it is"),
         help_text="`look`: failing or ended; `learning`; `quiet`: nothing new for a year; `paused`.",
+    )
+    kind = django_filters.ChoiceFilter(
+        choices=[(kind, kind) for kind in (*FETCHED, MAIL)], label=gettext_lazy("What it is")
     )
     status = django_filters.ChoiceFilter(choices=Feed.Status.choices, empty_label=gettext_lazy("any"))
     phase = django_filters.ChoiceFilter(choices=Feed.Phase.choices, empty_label=gettext_lazy("any"))
