@@ -139,9 +139,9 @@ class FeedAdmin(RowAdmin):
     autocomplete_fields = ("category",)
     fields = (
         "url", "kind", "rules", "owner", "title", "category", "status", "schedule", "visits", "phase",
-        "failure", "failure_detail", "failing_since", "failure_streak", "last_attempt", "last_success", "last_new", "not_before",
-        "floor_detail", "training_m", "training_t", "document_size", "subscribers", "format", "language",
-        "site_url", "description", "added",
+        "failure", "failure_detail", "failing_since", "failure_streak", "last_attempt", "last_success",
+        "last_new", "not_before", "floor_detail", "training_m", "training_t", "document_size", "subscribers",
+        "format", "language", "site_url", "description", "added",
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Feed]:

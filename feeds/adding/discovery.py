@@ -157,12 +157,13 @@ class Look:
 @dataclass(frozen=True, slots=True)
 class WantedSources:
     """The sources that a look is for: with `kind` "page" the lists of a page, even where it names feeds; the
-    list that `rules` choose; with `all` every entry of each source.
+    list that `rules` choose; with `all` every entry of each source; with `near` the list around a part of the page.
     """
 
     kind: str = ""
     rules: SourceRules = field(default_factory=SourceRules)
     all: bool = False
+    near: str = ""
 
 
 def look_at(texts: Sequence[str], wanted: WantedSources | None = None) -> list[Look]:
@@ -256,7 +257,13 @@ def _read_at(url: str, scope: _Scope) -> tuple[str, ReadDocument]:
     fetched = client.fetch(url, limits)
     wanted = scope.wanted
     asked = AskedDocument(
-        fetched.url, fetched.content_type, fetched.link, wanted.rules, wanted.kind in LISTS, wanted.all
+        fetched.url,
+        fetched.content_type,
+        fetched.link,
+        wanted.rules,
+        wanted.kind in LISTS,
+        wanted.all,
+        wanted.near,
     )
     request = {"asked": msgspec.to_builtins(asked)}
     encoded = client.programs.call(READ, request, fetched.body, seconds=READ_SECONDS, max_bytes=MAX_BYTES)

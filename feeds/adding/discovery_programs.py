@@ -8,18 +8,21 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+from lxml import html
 
 from crawler.failures import Failure
 from crawler.fetching.http.site_lines import sitemaps_in
 from crawler.fetching.sandboxed.programs import READING
 from crawler.isolation.calls import register
+from crawler.reading.choosing import chosen_of_page
 from crawler.reading.documents import Entry, FeedDocument, FeedLink, SourceRules
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import feed_links, looks_like_html, parse_feed
 from crawler.reading.feeds.discover import page_title
+from crawler.reading.parts import language_and_expression
 from crawler.reading.sitemap import is_list_of_addresses, is_sitemap
 from crawler.reading.sources.data import data_feed
-from crawler.reading.sources.find import find_lists
+from crawler.reading.sources.find import FoundList, find_lists, list_around
 from crawler.reading.sources.kinds import DATA, FEED, PAGE, SITEMAP
 from crawler.reading.sources.page import page_feed, tree_of
 from crawler.reading.sources.sitemap import sitemap_feed, sitemaps_of_index
@@ -83,7 +86,7 @@ class AskedDocument(msgspec.Struct, frozen=True):
     """A question about a document: its address and headers, and what is wanted of it.
 
     `rules` are for the list of a page or of JSON. With `lists` those of a page are wanted even where it names
-    feeds, with `all` all of their entries.
+    feeds, with `all` all of their entries, with `near` the one around the element that this part chooses.
     """
 
     url: str
@@ -92,6 +95,7 @@ class AskedDocument(msgspec.Struct, frozen=True):
     rules: SourceRules = SourceRules()
     lists: bool = False
     all: bool = False
+    near: str = ""
 
 
 def read(body: bytes, asked: AskedDocument) -> ReadDocument:
@@ -140,9 +144,20 @@ def _lists(body: bytes, asked: AskedDocument, title: str) -> Iterator[ReadFeed]:
         if document.entries:
             yield _read_feed(document, asked, title, PAGE, asked.rules)
         return
-    for found in find_lists(root, asked.url):
+    for found in _found_lists(root, asked):
         document = page_feed(root, asked.url, found.rules)
         yield _read_feed(document, asked, found.name or title, PAGE, found.rules)
+
+
+def _found_lists(root: html.HtmlElement, asked: AskedDocument) -> list[FoundList]:
+    """Return the lists of a page, or the one in which an element stands that was pointed at."""
+    if not asked.near:
+        return find_lists(root, asked.url)
+    language, expression = language_and_expression(asked.near)
+    chosen = chosen_of_page(root, "near", language, expression)
+    element = next((one for one in chosen if isinstance(one, html.HtmlElement)), None)
+    found = list_around(root, asked.url, element) if element is not None else None
+    return [found] if found is not None else []
 
 
 def _of_sitemap(body: bytes, asked: AskedDocument) -> ReadDocument:

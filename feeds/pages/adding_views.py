@@ -22,6 +22,7 @@ from crawler.engine.wake import wake_controller
 from crawler.fetching.http.logins import without_login
 from crawler.fetching.http.urls import BadUrl, canonical_url
 from crawler.reading.lines import SelectorFault
+from crawler.reading.parts import check_part
 from crawler.reading.sources.kinds import PAGE
 from crawler.text.reasons import Reason
 from crawler.web.limits import LimitReached
@@ -162,15 +163,26 @@ def rules(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"address": address, "parts": _rule_fields(given), "feed_id": feed and feed.pk}
     context["browser"] = bool(given.get("browser"))
     context["target"] = reverse("feed-rules", args=[feed.pk]) if feed else reverse("add")
-    if address and given:
+    near = request.GET.get("near", "")
+    if address and (given or near):
         try:
-            wanted = WantedSources(PAGE, rules_in(checked_rules(PAGE, given)))
-            (context["look"],) = look_at([address], wanted)
+            wanted = WantedSources(PAGE, rules_in(checked_rules(PAGE, given)), near=_checked_part(near))
+            (look,) = look_at([address], wanted)
+            context["look"] = look
+            if near and look.lists:
+                context["parts"] = _rule_fields(look.lists[0].rules)
         except SelectorFault as fault:
             context["problem"] = capfirst(f"{fault}.")
         except BusyError:
             context["problem"] = _("Freshet is looking at other addresses. Try once more.")
     return render(request, "feeds/rules.html", context)
+
+
+def _checked_part(part: str) -> str:
+    """Return a part of a page, "" without one. Raises SelectorFault."""
+    if part:
+        check_part(part)
+    return part
 
 
 def _number(text: str) -> int:

@@ -40,6 +40,7 @@ def pick(request: HttpRequest) -> HttpResponse:
     context = {
         "address": request.GET.get("url", "").strip()[:2000],
         "chosen": request.GET.get("part", "")[:500],
+        "for_list": request.GET.get("for") == "list",
     }
     return render(request, "recrawl/pick.html", context)
 

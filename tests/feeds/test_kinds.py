@@ -559,3 +559,20 @@ def test_a_page_that_is_empty_without_javascript_is_opened_in_a_browser(
     assert feed.rules == RULES | {"browser": "yes"} and len(titles(feed)) == 5
     visit(feed)
     assert seen == [f"{site.origin}/"] * 2 and len(titles(feed)) == 5
+
+
+def test_a_list_is_chosen_by_pointing_at_one_of_its_articles(site: WebServer, editor: Client) -> None:
+    menu = (
+        b"<ul class='dates'>"
+        + b"".join(b"<li><a href='/d%d'>%d</a></li>" % (n, n) for n in range(4))
+        + b"</ul>"
+    )
+    body = council(*TITLES).body.replace(b"</main>", menu + b"</main>")
+    site.replies["/"] = Reply(body, headers=HTML)
+    url = f"{site.origin}/"
+    copy = editor.get("/sites/pick/", {"url": url, "for": "list"}).content.decode()
+    assert 'name="near"' in copy and "Show its list" in copy
+    html = editor.get("/add/rules/", {"url": url, "near": "css:.news li:nth-child(3) a"}).content.decode()
+    assert TITLES[0] in html and "ul.news &gt; li" in html and "Follow this list" in html
+    html = editor.get("/add/rules/", {"url": url, "near": "css:.dates li:nth-child(2)"}).content.decode()
+    assert "ul.dates &gt; li" in html and TITLES[0] not in html

@@ -118,6 +118,34 @@ def find_lists(root: html.HtmlElement, url: str) -> list[FoundList]:
     return lists
 
 
+def list_around(root: html.HtmlElement, url: str, element: html.HtmlElement) -> FoundList | None:
+    """Return the list in which an element of a page at `url` stands, None if nothing around it repeats.
+
+    It is one of those that are found by themselves, else the elements of one kind beside the lowest element
+    around that has such neighbours with links.
+    """
+    above = {element, *element.iterancestors()}
+    for found in find_lists(root, url):
+        if any(one in above for one in _elements_of(root, found.rules)):
+            return found
+    page = _Page(root, url)
+    for one in (element, *element.iterancestors()):
+        parent = one.getparent()
+        peers = [] if parent is None else [peer for peer in parent if peer.tag == one.tag]
+        if len(peers) < 2 or 2 * sum(next(peer.iter("a"), None) is not None for peer in peers) < len(peers):
+            continue
+        pairs = list(with_neighbours(peers))
+        group = _Group([peer for peer, _ in pairs], [beside for _, beside in pairs])
+        rules, entries = _rules_of(group, page)
+        if len(entries) >= 2:
+            return FoundList(_name_of(group), rules, tuple(entries), 0.0)
+    return None
+
+
+def _elements_of(root: html.HtmlElement, rules: SourceRules) -> list[html.HtmlElement]:
+    return cast("list[html.HtmlElement]", usable_selector(rules.entry)(root))
+
+
 @dataclass(slots=True)
 class _Link:
     """A link of the page with the text in it."""
