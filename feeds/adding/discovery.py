@@ -157,7 +157,8 @@ class Look:
 @dataclass(frozen=True, slots=True)
 class WantedSources:
     """The sources that a look is for: with `kind` "page" the lists of a page, even where it names feeds; the
-    list that `rules` choose; with `all` every entry of each source; with `near` the list around a part of the page.
+    list that `rules` choose; with `all` every entry of each source; with `near` the list around a part of the
+    page.
     """
 
     kind: str = ""
