@@ -132,6 +132,7 @@ class Look:
     page: str = ""
     """The title of the page, where the address is one."""
     is_page: bool = False
+    asks_login: bool = False
 
     @property
     def lists(self) -> list[FoundFeed]:
@@ -211,6 +212,7 @@ def _look_in_words(text: str, scope: _Scope) -> Look:
         final, document = _read_at(address.url, scope)
     except ProgramError as error:
         look.problem = f"{failure_words(error.kind, None, datetime.now(UTC))}."
+        look.asks_login = error.kind == "http-401"
         return look
     if document.feed is not None:
         look.feeds = [_feed_of(final, document.feed), *_others_at(text, final, scope)]

@@ -117,6 +117,9 @@ def _found(addresses: list[str], kind: str) -> dict[str, Any]:
         "posts": {feed.key: feed.posts(now) for feed in feeds},
         "number": len(feeds),
         "chosen": sum(feed.is_chosen and feed.key not in known for feed in others) + len(made) + len(rest),
+        "asks_login": any(look.asks_login for look in looks),
+        "refused": any(look.problem and not look.is_page for look in looks),
+        "only_login": len(looks) == 1 and looks[0].asks_login and not rest,
         "only_list": len(looks) == len(made) == 1 and not rest,
     }
 
@@ -162,6 +165,7 @@ def rules(request: HttpRequest) -> HttpResponse:
     given = {part: request.GET[part] for part in PARTS if request.GET.get(part)}
     context: dict[str, Any] = {"address": address, "parts": _rule_fields(given), "feed_id": feed and feed.pk}
     context["browser"] = bool(given.get("browser"))
+    context["more_given"] = any(part != "entry" for part in given)
     context["target"] = reverse("feed-rules", args=[feed.pk]) if feed else reverse("add")
     near = request.GET.get("near", "")
     if address and (given or near):
