@@ -118,7 +118,7 @@ def _found(addresses: list[str], kind: str) -> dict[str, Any]:
         "number": len(feeds),
         "chosen": sum(feed.is_chosen and feed.key not in known for feed in others) + len(made) + len(rest),
         "asks_login": any(look.asks_login for look in looks),
-        "refused": any(look.problem and not look.is_page for look in looks),
+        "refused": any(look.problem for look in looks),
         "only_login": len(looks) == 1 and looks[0].asks_login and not rest,
         "only_list": len(looks) == len(made) == 1 and not rest,
     }
