@@ -65,7 +65,17 @@ MACHINES = {
 }
 
 
-_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "SSL_CERT_FILE", "SSL_CERT_DIR")
+_KEPT = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)
 
 
 standing: list[str] = []

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (messages stand as they come)
 """Sixty messages of newsletters in the forms of real senders, and the words that each must show."""
 
 from __future__ import annotations
@@ -53,7 +54,10 @@ def _odd() -> list[Letter]:
     whole = (*PARAGRAPHS, "Issue 1.")
     inline = multipart(
         "related",
-        ("Content-Type: text/html; charset=utf-8", html + "<p><img src='cid:lamp@x' width=300 alt='A lamp'></p>"),
+        (
+            "Content-Type: text/html; charset=utf-8",
+            html + "<p><img src='cid:lamp@x' width=300 alt='A lamp'></p>",
+        ),
         ("Content-Type: image/png\r\nContent-ID: <lamp@x>\r\nContent-Transfer-Encoding: base64", _PNG),
     )
     dark = (
@@ -87,7 +91,9 @@ def _letter(
          "Message-ID": f"<1@{_slug(name)}.example>", "Content-Transfer-Encoding": encoding},
         "", kind,
     )  # fmt: skip
-    return Letter(name, _listed(head + body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")), expected, pictures)
+    return Letter(
+        name, _listed(head + body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")), expected, pictures
+    )
 
 
 def _listed(data: bytes) -> bytes:

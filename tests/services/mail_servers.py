@@ -1,4 +1,4 @@
-"""Servers of mail as people run them, each with its files in a folder of its own: Dovecot, and Exim's pipe."""
+"""Servers of mail as people run them, each with files of its own: Dovecot, and the pipe of Exim."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ from tests.services.mail_servers import DOMAIN, LOGIN, SECRET, Dovecot, Exim, do
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
 ROOT = Path(__file__).parents[2]
 LOOK = (
-    "import sys, django; django.setup(); from datetime import UTC, datetime; from feeds.mail.looking import look; "
-    "look(int(sys.argv[1]), datetime.now(UTC))"
+    "import sys, django; django.setup(); from datetime import UTC, datetime; "
+    "from feeds.mail.looking import look; look(int(sys.argv[1]), datetime.now(UTC))"
 )
 
 
