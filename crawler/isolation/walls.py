@@ -66,16 +66,8 @@ MACHINES = {
 
 
 _KEPT = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "TMPDIR",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-)
+    "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "SSL_CERT_FILE", "SSL_CERT_DIR",
+)  # fmt: skip
 
 
 standing: list[str] = []
