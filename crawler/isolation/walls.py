@@ -65,7 +65,9 @@ MACHINES = {
 }
 
 
-_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME")
+_KEPT = (
+    "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "SSL_CERT_FILE", "SSL_CERT_DIR",
+)  # fmt: skip
 
 
 standing: list[str] = []

@@ -258,9 +258,20 @@ def _count(newsletter: Newsletter, mail: Mail, now: datetime) -> None:
     if newsletter.last_message is None or moment >= newsletter.last_message:
         newsletter.last_message = moment
         newsletter.subjects = [storable(mail.subject, 300), *newsletter.subjects][:KEPT_SUBJECTS]
-        for name, value in _description(mail).items():
-            setattr(newsletter, name, value)
+        if _may_describe(newsletter, mail):
+            for name, value in _description(mail).items():
+                setattr(newsletter, name, value)
     newsletter.save()
+
+
+def _may_describe(newsletter: Newsletter, mail: Mail) -> bool:
+    """Return whether a message may say who sends a newsletter and how it ends.
+
+    A List-Id is easily forged, so that after an authenticated sender only the same one may.
+    """
+    return newsletter.authentication != "pass" or (
+        mail.authentication == "pass" and mail.authenticated_domain == newsletter.authenticated_domain
+    )
 
 
 def _moment(mail: Mail, now: datetime) -> datetime:

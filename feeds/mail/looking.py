@@ -27,7 +27,8 @@ def look(pk: int, now: datetime) -> bool:
     """Look into a mailbox that is due and store what is new. Returns whether more is there.
 
     Each message is stored together with the note that it was read, so that a process that ends in the middle
-    loses none.
+    loses none. A server that has given its messages other numbers is looked at again in ten minutes, whatever
+    more it has: one that does so at each look would be asked without an end.
     """
     rows = Mailbox.objects.filter(pk=pk)
     if not rows.due(now + SLACK).update(next_look=now + PAUSE):
@@ -38,6 +39,7 @@ def look(pk: int, now: datetime) -> bool:
     except (ProgramError, UnreadableError) as error:
         _failed(mailbox, error, now)
         return False
+    is_more = found.is_more and mailbox.uid_validity in (0, found.uid_validity)
     if found.uid_validity != mailbox.uid_validity:
         rows.update(uid_validity=found.uid_validity, last_uid=0, counted_uid=0)
         mailbox.uid_validity = found.uid_validity
@@ -48,10 +50,10 @@ def look(pk: int, now: datetime) -> bool:
             return False
         deliver_found(mailbox, message.uid, letter, datetime.now(UTC))
     changes: dict[str, Any] = {"last_look": now, "failing_since": None, "failure": ""}
-    if found.is_more:
+    if is_more:
         changes["next_look"] = now
     rows.update(**changes)
-    return found.is_more
+    return is_more
 
 
 def _read(data: bytes | None) -> ReadMail | None:
