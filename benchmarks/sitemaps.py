@@ -56,7 +56,8 @@ class Posts:
         """Write them as a news sitemap."""
         urls = "".join(
             f"<url><loc>{self.origin}/post/{n}</loc><n:news><n:publication><n:name>N</n:name>"
-            f"<n:language>en</n:language></n:publication><n:publication_date>{datetime.fromtimestamp(at, UTC).isoformat()}</n:publication_date>"
+            f"<n:language>en</n:language></n:publication>"
+            f"<n:publication_date>{datetime.fromtimestamp(at, UTC).isoformat()}</n:publication_date>"
             f"<n:title>Post {n}</n:title></n:news></url>"
             for n, at in self.newest()
         )
@@ -128,8 +129,8 @@ def _follow(web: WebServer, seconds: float, every: float) -> None:
         twice = len(addresses) - len(set(addresses))
         late = sum(waited) / max(len(waited), 1)
         print(
-            f"{name:10} {len(addresses)} articles, {twice} twice; {len(fresh)} of {len(posts.times) - SHOWN} that "
-            f"were published meanwhile, {late:.1f} s late on average; {asked} requests"
+            f"{name:10} {len(addresses)} articles, {twice} twice; {len(fresh)} of {len(posts.times) - SHOWN} "
+            f"that were published meanwhile, {late:.1f} s late on average; {asked} requests"
         )
 
 
