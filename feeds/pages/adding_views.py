@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -34,11 +35,12 @@ from feeds.adding import imports
 from feeds.adding.add import known_feeds
 from feeds.adding.discovery import MAX_ADDRESSES, BusyError, Look, WantedSources, look_at
 from feeds.adding.opml import OpmlError
+from feeds.addresses import choose_list
 from feeds.models import Feed, FeedImport, ImportLine
 from feeds.pages.filters import folder_choices
 from feeds.pages.forms import AddFeedsForm
 from feeds.phrases import failure_words
-from feeds.rules import PARTS, checked_rules, rules_in, source_key
+from feeds.rules import PARTS, checked_rules, rules_in, source_in, source_key
 
 SHOWN_LINES = 200
 LOGIN_FIELDS = ("login_kind", "login_name", "login_secret", "share")
@@ -68,6 +70,7 @@ def add(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(target)
     kind = PAGE if request.GET.get("kind") == PAGE else ""
     context: dict[str, Any] = {"text": text, "folders": folder_choices(), "lists_wanted": bool(kind)}
+    context["in_place_of"] = _number(request.GET.get("feed", ""))
     context["form"] = form = AddFeedsForm()
     context["login_fields"] = [form[name] for name in LOGIN_FIELDS]
     if addresses:
@@ -139,6 +142,8 @@ def _known(looks: list[Look]) -> dict[str, Any]:
 def _added(request: HttpRequest) -> HttpResponse:
     data = request.POST.copy()
     lists = [str(data[name]) for name in data if name.startswith("list") and name[4:].isdecimal()]
+    if lists and (feed := Feed.objects.filter(pk=_number(data.get("in_place_of", "")), kind=PAGE).first()):
+        return _replaced(request, feed, lists[0])
     if chosen := [*data.getlist("feed"), *lists]:
         data["addresses"] = "\n".join([*chosen, data.get("addresses", "")])
     form, status = AddFeedsForm(data, request.FILES), 422
@@ -205,6 +210,18 @@ def _rule_fields(given: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
         "next": (_("The next page"), _("The link to older articles, where the list goes on.")),
     }
     return [(part, *words, given.get(part, "")) for part, words in labels.items()]
+
+
+def _replaced(request: HttpRequest, feed: Feed, line: str) -> HttpResponse:
+    """Give a feed whose list has gone another list of its page."""
+    try:
+        choose_list(feed, source_in(line)[1])
+    except SelectorFault as fault:
+        messages.error(request, _("Nothing was changed: %(fault)s.") % {"fault": fault})
+    else:
+        wake_controller()
+        messages.success(request, _("Freshet reads this list now."))
+    return HttpResponseRedirect(feed.get_absolute_url())
 
 
 @never_cache

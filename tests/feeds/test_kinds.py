@@ -163,6 +163,13 @@ def test_a_list_that_has_moved_is_a_named_failure_and_is_proposed_again(site: We
     assert (
         "the list of articles is not on the page any more" in page.lower() or "no longer has the list" in page
     )
+    assert f"kind=page&amp;feed={feed.pk}" in page
+    offered = client.get("/add/", {"url": feed.url, "kind": "page", "feed": feed.pk}).content.decode()
+    assert f'value="{feed.pk}"' in offered
+    line = 'page:{"entry":"article"} ' + feed.url
+    client.post("/add/", {"list1": line, "in_place_of": feed.pk, "follow": "on"})
+    assert Feed.objects.get().rules == {"entry": "article"}
+    Feed.objects.update(rules=RULES, proposed={"entry": "article.teaser"}, canonical_url="x")
     client.post(f"/feeds/{feed.pk}/rules/")
     work_off()
     feed.refresh_from_db()
