@@ -12,6 +12,7 @@ from crawler.fetching.http.urls import BadUrl, canonical_url, host_key
 from crawler.reading.documents import FeedLink
 from crawler.reading.lines import SelectorFault
 from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from feeds.models import Feed, FeedAlias
 from feeds.rules import checked_rules, source_key
 
@@ -65,7 +66,7 @@ def choose_list(feed: Feed, rules: Mapping[str, str]) -> None:
     feed.canonical_url = source_key(canonical_url(feed.url), feed.kind, feed.rules, feed.owner_id)
     existing = known_as(feed.canonical_url)
     if existing is not None and existing.pk != feed.pk:
-        raise SelectorFault(f"this list is followed already as feed {existing.pk}")
+        raise SelectorFault(Reason("this list is followed already as feed {0}", existing.pk))
     feed.forget_validators()
     feed.failure_streak, feed.failing_since, feed.failure, feed.failure_detail = 0, None, "", ""
     feed.selected_at = feed.not_before = datetime.now(UTC)

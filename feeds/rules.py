@@ -14,6 +14,8 @@ from crawler.reading.documents import SourceRules
 from crawler.reading.lines import SelectorFault
 from crawler.reading.parts import check_part
 from crawler.reading.sources.kinds import DATA, FEED, LISTS, PAGE
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 
 PARTS = ("entry", "title", "link", "date", "image", "summary", "next", "browser")
 
@@ -43,9 +45,11 @@ def checked_rules(kind: str, given: Mapping[str, Any]) -> dict[str, str]:
         try:
             check_part(with_language(kind, expression))
         except SelectorFault as fault:
-            raise SelectorFault(f"{part}: {fault}") from fault
+            raise SelectorFault(Reason("{0}: {1}", part, str(fault))) from fault
     if kind == PAGE and set(rules) - {"browser"} and not rules.get("entry"):
-        raise SelectorFault("a rule for `entry` is missing: which elements of the page are its articles")
+        raise SelectorFault(
+            Reason("a rule for {0} is missing: which elements of the page are its articles", "`entry`")
+        )
     return rules
 
 
@@ -88,5 +92,5 @@ def source_in(line: str) -> tuple[str, dict[str, str], str]:
     try:
         rules, end = json.JSONDecoder().raw_decode("{" + rest)
     except ValueError as error:
-        raise SelectorFault("the rules of the list cannot be read") from error
+        raise SelectorFault(gettext_noop("the rules of the list cannot be read")) from error
     return kind, checked_rules(kind, rules), ("{" + rest)[end:].strip()

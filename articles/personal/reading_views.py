@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
@@ -90,7 +91,7 @@ def mark_list_read(request: HttpRequest) -> HttpResponse:
     subscriber = subscriber_of(request.user)
     query = ReadingQuery(request)
     if query.problem:
-        messages.error(request, f"Nothing is marked as read. {query.problem}")
+        messages.error(request, _("Nothing is marked as read. %(problem)s") % {"problem": query.problem})
     else:
         count = mark_all_read(subscriber, query.articles(subscriber), datetime.now(UTC))
         messages.success(

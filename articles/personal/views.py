@@ -295,7 +295,7 @@ def account(request: HttpRequest) -> HttpResponse:
     subscriber = subscriber_of(request.user)
     if request.method == "POST":
         if request.POST.get("sure") != subscriber.user.get_username():
-            messages.error(request, "Nothing was deleted: your name was not typed.")
+            messages.error(request, _("Nothing was deleted: your name was not typed."))
             return redirect("me-account")
         subscriber.delete()  # the sign-in stays; addresses answer 410 or 404
         messages.success(request, _("All that was kept of you as a subscriber is deleted."))
@@ -338,14 +338,14 @@ def import_archive(request: HttpRequest) -> HttpResponse:
     """Take over the ZIP file of another deployment."""
     uploaded_file = request.FILES.get("file")
     if uploaded_file is None:
-        messages.error(request, "Nothing was read: no file was chosen.")
+        messages.error(request, _("Nothing was read: no file was chosen."))
         return redirect("me-account")
     try:
         now, is_staff = datetime.now(UTC), person_of(request).is_staff
         data = uploaded_file.read(MAX_ARCHIVE_BYTES + 1)
         counts = read_archive(subscriber_of(request.user), data, now, makes_articles=is_staff)
     except ArchiveError as error:
-        messages.error(request, f"It could not be read: {error}.")
+        messages.error(request, _("It could not be read: %(error)s.") % {"error": error})
     else:
         messages.success(request, counts.in_words())
     return redirect("me-account")

@@ -126,7 +126,7 @@ class ForgottenPassword(PasswordResetView):  # type: ignore[misc]
 def join(request: HttpRequest, secret: str) -> HttpResponse:
     """Remember the invitation of a link and go on to the form that makes an account."""
     if request.user.is_authenticated:
-        messages.info(request, "You have an account here already. The invitation was not used.")
+        messages.info(request, _("You have an account here already. The invitation was not used."))
         return redirect("read")
     remember_invitation(request, secret)
     if invitation_of(request, datetime.now(UTC)) is None:
@@ -244,9 +244,9 @@ def change_role(request: HttpRequest, pk: int) -> HttpResponse:
     """Give somebody a role. The last owner stays one."""
     user, form = get_object_or_404(User, pk=pk), RoleForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "There is no such role.")
+        messages.error(request, _("There is no such role."))
     elif user.is_superuser and form.cleaned_data["role"] != OWNER and not _other_owners(user):
-        messages.error(request, f"{user} is the only owner, and stays one.")
+        messages.error(request, _("%(name)s is the only owner, and stays one.") % {"name": user})
     else:
         give_role(user, form.cleaned_data["role"])
         messages.success(
@@ -274,9 +274,9 @@ def close_account(request: HttpRequest, pk: int) -> HttpResponse:
     """Close somebody's account, or with `open` open it again. One's own stays open."""
     owner, user = person_of(request), get_object_or_404(User, pk=pk)
     if user == owner:
-        messages.error(request, "Your own account stays open.")
+        messages.error(request, _("Your own account stays open."))
     elif user.is_superuser and not _other_owners(user):
-        messages.error(request, f"{user} is the only owner who stays.")
+        messages.error(request, _("%(name)s is the only owner who stays.") % {"name": user})
     else:
         user.is_active = bool(request.POST.get("open"))
         user.save(update_fields=["is_active"])

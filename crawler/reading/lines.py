@@ -23,6 +23,7 @@ from lxml.cssselect import CSSSelector
 from crawler.reading.inflate import inflated
 from crawler.reading.limits import LIMITS
 from crawler.text.patterns import PatternAllowance, compiled
+from crawler.text.reasons import Reason
 
 CONTENT, BOILERPLATE, IGNORED = " ", "~", "-"
 """The marks of lines."""
@@ -96,11 +97,11 @@ class Rules:
 def usable_selector(selector: str) -> CSSSelector:
     """Compile the selector. Raises SelectorFault."""
     if len(selector) > 500:
-        raise SelectorFault("a selector is longer than 500 characters")
+        raise SelectorFault(Reason("a selector is longer than {0} characters", 500))
     try:
         return CSSSelector(flat_negations(selector), translator="html")
     except (SelectorError, etree.XPathError, ValueError) as error:
-        raise SelectorFault(f"{selector[:100]!r} is no CSS selector: {error}") from error
+        raise SelectorFault(Reason("{0} is no CSS selector: {1}", repr(selector[:100]), error)) from error
 
 
 def flat_negations(selector: str) -> str:

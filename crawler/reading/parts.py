@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from crawler.reading.lines import SelectorFault, usable_selector
+from crawler.text.reasons import Reason
 
 TEXT, MARKUP, DATA = "text", "markup", "data"
 """What is compared: the text, the elements with their attributes, or the data of a document."""
@@ -48,13 +49,14 @@ def check_part(part: str) -> None:
     """Raise SelectorFault with the reason when a part cannot be understood."""
     language, expression = language_and_expression(part)
     if not expression or len(part) > MAX_PART_CHARACTERS:
-        raise SelectorFault(f"a part has from one to {MAX_PART_CHARACTERS} characters")
+        raise SelectorFault(Reason("a part has from one to {0} characters", MAX_PART_CHARACTERS))
     try:
         _CHECKS[language](expression)
     except SelectorFault:
         raise
     except Exception as error:  # each library has errors of its own
-        raise SelectorFault(f"{expression[:100]!r} is no {language}: {str(error)[:200]}") from error
+        words = Reason("{0} is no {1}: {2}", repr(expression[:100]), language, str(error)[:200])
+        raise SelectorFault(words) from error
 
 
 def parts_digest_words(parts: Sequence[str], ignored: Sequence[str], compared: str) -> str:
@@ -71,7 +73,7 @@ def _check_xpath(expression: str) -> None:
     etree.XPath(expression, namespaces={"re": "http://exslt.org/regular-expressions"})
     for name in _XPATH_CALL.findall(_XPATH_STRING.sub("''", expression)):
         if name not in _XPATH_FUNCTIONS:
-            raise SelectorFault(f"{expression[:100]!r}: XPath 1.0 has no function {name}()")
+            raise SelectorFault(Reason("{0}: XPath 1.0 has no function {1}()", repr(expression[:100]), name))
 
 
 def _check_jsonpath(expression: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from crawler.web.pages import safe_next
@@ -70,7 +71,7 @@ def undo(request: HttpRequest) -> HttpResponse:
         str(offer_row.get("token", "")).encode(), request.POST.get("token", "").encode()
     )
     if not offer_row or not is_same or time.time() - offer_row["at"] > KEPT_SECONDS:
-        messages.warning(request, "It is too late to undo this.")
+        messages.warning(request, _("It is too late to undo this."))
     else:
         del request.session[_KEY]
         messages.success(request, _functions[offer_row["name"]](person_of(request), offer_row["data"]))

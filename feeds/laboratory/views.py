@@ -78,7 +78,7 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, _("Experiment %(pk)s was deleted.") % {"pk": pk})
         return redirect("laboratory")
     if not stop(row):
-        messages.info(request, "It had ended already.")
+        messages.info(request, _("It had ended already."))
     return redirect(row)
 
 

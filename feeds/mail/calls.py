@@ -10,6 +10,7 @@ from django.conf import settings
 from crawler.fetching.sandboxed import client
 from crawler.isolation.calls import ProgramError
 from crawler.reading.mail.body import MAX_BYTES
+from crawler.text.marking import gettext_noop
 from feeds.mail.imap import MAX_LOOK_BYTES, ImapAccount, MailLook
 from feeds.mail.models import Mailbox
 from feeds.mail.programs import LOOK, READ_MAIL, UNSUBSCRIBE, ReadMail
@@ -60,7 +61,7 @@ def sign_off(url: str) -> None:
 
 def _networks() -> dict[str, object]:
     if settings.DEMO:
-        raise ProgramError("refused-address", "a demonstration fetches nothing")
+        raise ProgramError("refused-address", gettext_noop("a demonstration fetches nothing"))
     return {"allowed_networks": [str(network) for network in settings.FETCH_ALLOWED_NETWORKS]}
 
 

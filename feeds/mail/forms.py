@@ -37,6 +37,7 @@ class MailAddressForm(RowForm):
         model = MailAddress
         fields = ["name"]
         labels = {"name": gettext_lazy("What it is for")}
+        help_texts = {"name": ""}
         widgets = {"name": forms.TextInput(attrs={"autocomplete": "off", "maxlength": 100})}
 
     def __init__(self, user: User, *args: Any, **options: Any) -> None:

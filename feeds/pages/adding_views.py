@@ -181,7 +181,7 @@ def rules(request: HttpRequest) -> HttpResponse:
             if near and look.lists:
                 context["parts"] = _rule_fields(look.lists[0].rules)
         except SelectorFault as fault:
-            context["problem"] = capfirst(f"{fault}.")
+            context["problem"] = capfirst(f"{translated(str(fault))}.")
         except BusyError:
             context["problem"] = _("Freshet is looking at other addresses. Try once more.")
     return render(request, "feeds/rules.html", context)

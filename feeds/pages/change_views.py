@@ -23,6 +23,7 @@ from crawler.web import undo
 from crawler.web.pages import safe_next
 from crawler.web.permissions import needs
 from crawler.web.roles import EDITOR
+from crawler.web.sentences import translated
 from feeds import removal, signals
 from feeds.addresses import choose_list, move_to
 from feeds.categories import category_at, path_of
@@ -49,7 +50,7 @@ def change(request: HttpRequest) -> HttpResponse:
     form = PickedFeedsForm(data)
     back = reverse("feeds") if request.GET.get("to") else safe_next(request, reverse("feeds"))
     if not form.is_valid():
-        messages.error(request, "Nothing was changed: pick at least one feed and an action.")
+        messages.error(request, _("Nothing was changed: pick at least one feed and an action."))
         return HttpResponseRedirect(back)
     feeds = Feed.objects.filter(id__in=form.cleaned_data["feed"])
     ACTIONS[form.cleaned_data["action"]](request, feeds, form)
@@ -65,7 +66,7 @@ def choose_rules(request: HttpRequest, pk: int) -> HttpResponse:
         line = request.POST.get("feed", "")
         choose_list(feed, source_in(line)[1] if line else feed.proposed)
     except SelectorFault as fault:
-        messages.error(request, _("Nothing was changed: %(fault)s.") % {"fault": fault})
+        messages.error(request, _("Nothing was changed: %(fault)s.") % {"fault": translated(str(fault))})
         return HttpResponseRedirect(feed.get_absolute_url())
     wake_controller()
     messages.success(request, _("Freshet reads this list now."))

@@ -110,7 +110,7 @@ class AddFeedsForm(forms.Form):
             for line in self.cleaned_data.get("addresses", ()):
                 source_in(line)
         except SelectorFault as fault:
-            raise ValidationError(str(fault)) from fault
+            raise ValidationError(translated(str(fault))) from fault
         if secret := self.cleaned_data.get("login_secret"):
             try:
                 login_header(self._login_kind(), secret, self.cleaned_data["login_name"])

@@ -146,7 +146,7 @@ def keep(request: HttpRequest) -> HttpResponse:
         messages.error(request, problem or "There is no search to keep.")
         return HttpResponseRedirect(terms.address())
     if subscriber.personal_feeds.filter(Q(query=words) | Q(name=words[:200])).exists():
-        messages.info(request, "This search is kept already.")
+        messages.info(request, _("This search is kept already."))
         return HttpResponseRedirect(terms.address())
     personal_feed = create_personal_feed(subscriber, name=words[:200], query=words)
     undo.offer(
