@@ -217,7 +217,7 @@ def _replaced(request: HttpRequest, feed: Feed, line: str) -> HttpResponse:
     try:
         choose_list(feed, source_in(line)[1])
     except SelectorFault as fault:
-        messages.error(request, _("Nothing was changed: %(fault)s.") % {"fault": fault})
+        messages.error(request, _("Nothing was changed: %(fault)s.") % {"fault": translated(str(fault))})
     else:
         wake_controller()
         messages.success(request, _("Freshet reads this list now."))
