@@ -86,7 +86,7 @@ def main() -> None:
         "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
         "FETCH_HOST_SPACING_SECONDS": "0",
     }
-    with own_database("sitemaps", **settings):
+    with own_database("sitemaps", None, **settings):
         from tests.servers import WebServer
 
         with WebServer() as web:
