@@ -85,9 +85,9 @@ def _read_index(client: Client, order: FeedOrder, below: Sequence[Listed], spaci
     return ReadSource(
         replace(
             documents[0],
-            entries=tuple(entry for one in documents for entry in one.entries)[: LIMITS.entries],
+            entries=tuple(entry for part in documents for entry in part.entries)[: LIMITS.entries],
             fingerprints=known,
-            size=sum(one.size for one in documents),
+            size=sum(part.size for part in documents),
         ),
         is_index=True,
     )

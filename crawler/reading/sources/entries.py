@@ -79,14 +79,16 @@ def chosen_entries(root: html.HtmlElement, url: str, rules: SourceRules) -> list
 
     Raises ReadingError(malformed) for a rule that cannot be read.
     """
-    found = map(_element_of, _chosen(root, "entry", rules.entry))
-    elements = [one for one in dict.fromkeys(found) if one is not None and not _is_template(one)]
+    result = map(_element_of, _chosen(root, "entry", rules.entry))
+    elements = [node for node in dict.fromkeys(result) if node is not None and not _is_template(node)]
     base = base_of(root, url)
     reader = EntryReader(base, url, rules)
     pairs = with_neighbours(elements[: LIMITS.entries])
-    entries = distinct(entry for one, beside in pairs if (entry := reader.read(one, beside)) is not None)
+    entries = distinct(entry for node, beside in pairs if (entry := reader.read(node, beside)) is not None)
     if not entries and not (rules.title or rules.link):
-        titles = dict.fromkeys(filter(None, (line_of(one)[:MAX_TITLE] for one in elements[: LIMITS.entries])))
+        titles = dict.fromkeys(
+            filter(None, (line_of(node)[:MAX_TITLE] for node in elements[: LIMITS.entries]))
+        )
         return [ChosenEntry(title, "") for title in titles]
     return entries
 
@@ -106,11 +108,11 @@ def has_one_address(entries: Sequence[ChosenEntry]) -> bool:
     return len(entries) > 1 and len({entry.url for entry in entries}) == 1
 
 
-def _element_of(found: Any) -> html.HtmlElement | None:
+def _element_of(result: Any) -> html.HtmlElement | None:
     """Return a chosen element, or that of a chosen attribute or text."""
-    if isinstance(found, html.HtmlElement):
-        return found
-    parent = found.getparent() if hasattr(found, "getparent") else None
+    if isinstance(result, html.HtmlElement):
+        return result
+    parent = result.getparent() if hasattr(result, "getparent") else None
     return parent if isinstance(parent, html.HtmlElement) else None
 
 
@@ -121,8 +123,8 @@ def _is_template(element: html.HtmlElement) -> bool:
 
 def next_page(root: html.HtmlElement, url: str, rules: SourceRules) -> str:
     """Return the address of the next page of a list, "" without one."""
-    for found in _chosen(root, "next", rules.next) if rules.next else ():
-        href = found.get("href") if isinstance(found, html.HtmlElement) else found
+    for result in _chosen(root, "next", rules.next) if rules.next else ():
+        href = result.get("href") if isinstance(result, html.HtmlElement) else result
         if address := absolute(base_of(root, url), str(href or "")):
             return address
     return ""
@@ -166,7 +168,7 @@ def _before_each(
     elements: Sequence[html.HtmlElement], chosen: set[html.HtmlElement]
 ) -> list[list[html.HtmlElement]]:
     """Return the elements before each entry, [] unless all have equal ones and the last has none after it."""
-    if len(elements) < 2 or len({one.getparent() for one in elements}) > 1:
+    if len(elements) < 2 or len({node.getparent() for node in elements}) > 1:
         return []
     after = elements[-1].getnext()
     if after is not None and after.tag not in ("nav", "footer", "form", "hr"):
@@ -180,7 +182,7 @@ def _before_each(
                 break
             beside.append(sibling)
         size = size or len(beside)
-        if not size or [one.tag for one in beside] != [one.tag for one in (leading or [beside])[0]]:
+        if not size or [node.tag for node in beside] != [node.tag for node in (leading or [beside])[0]]:
             return []
         leading.append(beside)
     return leading[::-1]
@@ -213,36 +215,36 @@ class EntryReader:
     def _title(self, element: html.HtmlElement) -> tuple[html.HtmlElement | None, str]:
         """Return the element of the title, and its text on one line."""
         if self._rules.title:
-            for found in _chosen(element, "title", self._rules.title):
-                if text := value_of(found)[:MAX_TITLE]:
-                    return (found if isinstance(found, html.HtmlElement) else None), text
+            for result in _chosen(element, "title", self._rules.title):
+                if text := value_of(result)[:MAX_TITLE]:
+                    return (result if isinstance(result, html.HtmlElement) else None), text
             return None, ""
-        found = title_in(element)
-        return found, line_of(found)[:MAX_TITLE] if found is not None else ""
+        result = title_in(element)
+        return result, line_of(result)[:MAX_TITLE] if result is not None else ""
 
     def _link(self, element: html.HtmlElement, title: html.HtmlElement | None) -> str:
         """Return the address of the entry: that of its title, else the first one in it, else around it."""
         if self._rules.link:
-            for found in _chosen(element, "link", self._rules.link):
-                if not isinstance(found, html.HtmlElement):
-                    address = absolute(self._base, str(found))
+            for result in _chosen(element, "link", self._rules.link):
+                if not isinstance(result, html.HtmlElement):
+                    address = absolute(self._base, str(result))
                 else:
-                    raw = found.get("href") or found.get("data-href") or ""
-                    address = absolute(self._base, raw) or self._address_in(found)
+                    raw = result.get("href") or result.get("data-href") or ""
+                    address = absolute(self._base, raw) or self._address_in(result)
                 if address:
                     return address
             return ""
         for place in (title, element):
             if place is not None and (address := self._address_in(place)):
                 return address
-        return next((a for one in element.iterancestors("a") if (a := self._address(one))), "")
+        return next((a for node in element.iterancestors("a") if (a := self._address(node))), "")
 
     def _address_in(self, place: html.HtmlElement) -> str:
         around = [place, *islice(place.iterancestors(), 3)] if place.tag != "a" else [place]
-        for one in around[:4]:
-            if one.tag == "a" and (address := self._address(one)):
+        for node in around[:4]:
+            if node.tag == "a" and (address := self._address(node)):
                 return address
-        return next((a for one in islice(place.iter("a"), 20) if (a := self._address(one))), "")
+        return next((a for node in islice(place.iter("a"), 20) if (a := self._address(node))), "")
 
     def _address(self, link: html.HtmlElement) -> str:
         href = (link.get("href") or "").strip()
@@ -253,8 +255,8 @@ class EntryReader:
     def _published(self, scope: Sequence[html.HtmlElement], title: str) -> float | None:
         """Return when an entry was published: by the rule, else by its `time` elements, else by its words."""
         if self._rules.date:
-            chosen = [found for one in scope for found in _chosen(one, "date", self._rules.date)]
-            if (moment := self._first(text for found in chosen for text in dates_of(found))) is not None:
+            chosen = [result for node in scope for result in _chosen(node, "date", self._rules.date)]
+            if (moment := self._first(text for result in chosen for text in dates_of(result))) is not None:
                 return moment
         marked, plain = _dates_in(scope)
         if (moment := self._first(marked)) is not None:
@@ -277,28 +279,30 @@ class EntryReader:
     def _image(self, scope: Sequence[html.HtmlElement]) -> str:
         """Return the address of an entry's picture, "" without one."""
         if self._rules.image:
-            for one in scope:
-                for found in _chosen(one, "image", self._rules.image):
-                    is_element = isinstance(found, html.HtmlElement)
-                    address = picture_of(found) if is_element else _picture_in(str(found))
+            for node in scope:
+                for result in _chosen(node, "image", self._rules.image):
+                    is_element = isinstance(result, html.HtmlElement)
+                    address = picture_of(result) if is_element else _picture_in(str(result))
                     if address := absolute(self._base, address):
                         return address
             return ""
-        for one in scope:
-            for picture in islice(one.iter(*_PICTURES), 5):
+        for node in scope:
+            for picture in islice(node.iter(*_PICTURES), 5):
                 if not _is_small(picture) and (address := absolute(self._base, picture_of(picture))):
                     return address
-        grounds = (ground for one in scope for ground in islice(one.iter(), _INSIDE) if ground.get("style"))
+        grounds = (ground for node in scope for ground in islice(node.iter(), _INSIDE) if ground.get("style"))
         return next((a for ground in grounds if (a := absolute(self._base, _background_of(ground)))), "")
 
     def _summary(self, scope: Sequence[html.HtmlElement], title: str) -> str:
         """Return the text that an entry shows beside its title: its longest paragraph."""
         if self._rules.summary:
-            found = [value_of(one) for part in scope for one in _chosen(part, "summary", self._rules.summary)]
-            return " ".join(text for text in found if text)[:MAX_SUMMARY]
+            result = [
+                value_of(node) for part in scope for node in _chosen(part, "summary", self._rules.summary)
+            ]
+            return " ".join(text for text in result if text)[:MAX_SUMMARY]
         paragraphs = []
-        for one in scope:
-            for inner in islice(one.iter("p", "div", "span", "dd", "blockquote"), _INSIDE):
+        for node in scope:
+            for inner in islice(node.iter("p", "div", "span", "dd", "blockquote"), _INSIDE):
                 if inner.find("./p") is None and inner.find("./div") is None:
                     text = line_of(inner)
                     if len(text) >= 40 and title not in text and not _MORE.fullmatch(text):
@@ -310,8 +314,8 @@ def _dates_in(scope: Sequence[html.HtmlElement]) -> tuple[list[str], list[str]]:
     """Return texts of an entry that are marked as dates, and others that may hold one."""
     marked: list[str] = []
     plain: list[str] = []
-    for one in scope:
-        for inner in islice(one.iter(), _INSIDE):
+    for node in scope:
+        for inner in islice(node.iter(), _INSIDE):
             if inner.tag in UNREAD:
                 continue
             is_marked = inner.get("datetime") or inner.get("itemprop") in ("datePublished", "dateCreated")
@@ -322,7 +326,7 @@ def _dates_in(scope: Sequence[html.HtmlElement]) -> tuple[list[str], list[str]]:
                 plain.append(line_of(inner)[:120])
             else:
                 marked += _times_of(inner)
-            plain += [piece for piece in (inner.text, inner.tail if inner is not one else "") if piece]
+            plain += [piece for piece in (inner.text, inner.tail if inner is not node else "") if piece]
     if len(scope) == 1 and scope[0].tail:
         plain.append(scope[0].tail)
     return marked, plain
@@ -340,9 +344,9 @@ def title_in(element: html.HtmlElement) -> html.HtmlElement | None:
         if inner.tag not in UNREAD and _TITLED.search(names) and line_of(inner):
             return inner
     links = [
-        one for one in islice(element.iter("a"), 30) if line_of(one) and not _MORE.fullmatch(line_of(one))
+        node for node in islice(element.iter("a"), 30) if line_of(node) and not _MORE.fullmatch(line_of(node))
     ]
-    return max(links, key=lambda one: len(line_of(one)), default=None)
+    return max(links, key=lambda node: len(line_of(node)), default=None)
 
 
 def line_of(element: html.HtmlElement) -> str:
@@ -350,17 +354,17 @@ def line_of(element: html.HtmlElement) -> str:
     return one_line(read_text(element, apart=True), 2_000)
 
 
-def value_of(found: Any) -> str:
+def value_of(result: Any) -> str:
     """Return a chosen element or value as one line of text."""
-    return line_of(found) if isinstance(found, etree._Element) else one_line(str(found), 2_000)
+    return line_of(result) if isinstance(result, etree._Element) else one_line(str(result), 2_000)
 
 
-def dates_of(found: Any) -> list[str]:
+def dates_of(result: Any) -> list[str]:
     """Return the texts of a chosen element or value that may be a date, the most exact first."""
-    if not isinstance(found, etree._Element):
-        return [str(found)]
-    named = [found.get(name) or "" for name in ("datetime", "content", "title")]
-    return [text for text in [*named, *_times_of(found), line_of(found)[:120]] if text]
+    if not isinstance(result, etree._Element):
+        return [str(result)]
+    named = [result.get(name) or "" for name in ("datetime", "content", "title")]
+    return [text for text in [*named, *_times_of(result), line_of(result)[:120]] if text]
 
 
 def _times_of(element: html.HtmlElement) -> list[str]:
@@ -384,8 +388,8 @@ def _picture_in(value: str) -> str:
 
 def _background_of(element: html.HtmlElement) -> str:
     """Return the address of the picture behind an element as it is written, "" without one."""
-    found = _BACKGROUND.search((element.get("style") or "")[:_MAX_STYLE])
-    return found[1].strip() if found else ""
+    result = _BACKGROUND.search((element.get("style") or "")[:_MAX_STYLE])
+    return result[1].strip() if result else ""
 
 
 def _label_of(element: html.HtmlElement) -> str:

@@ -97,19 +97,19 @@ class FoundList:
 def find_lists(root: html.HtmlElement, url: str) -> list[FoundList]:
     """Return the lists of articles in a page at `url`, the best first, at most MAX_LISTS."""
     page = _Page(root, url)
-    found: list[tuple[float, _Group]] = []
+    scored: list[tuple[float, _Group]] = []
     for group in page.groups():
         score = _score(group, page)
         if score >= LEAST_SCORE:
-            found.append((score, group))
-    found.sort(key=lambda pair: -pair[0])
+            scored.append((score, group))
+    scored.sort(key=lambda pair: -pair[0])
     lists: list[FoundList] = []
-    taken: list[set[str]] = []
-    for score, group in found:
+    earlier_lists: list[set[str]] = []
+    for score, group in scored:
         addresses = {entry.url for entry in group.entries}
-        if any(len(addresses & earlier) * 2 > min(len(addresses), len(earlier)) for earlier in taken):
+        if any(len(addresses & earlier) * 2 > min(len(addresses), len(earlier)) for earlier in earlier_lists):
             continue
-        taken.append(addresses)
+        earlier_lists.append(addresses)
         rules, entries = _rules_of(group, page)
         if len(entries) >= 2:
             lists.append(FoundList(_name_of(group), rules, tuple(entries), round(score, 2)))
@@ -125,13 +125,13 @@ def list_around(root: html.HtmlElement, url: str, element: html.HtmlElement) -> 
     around that has such neighbours with links.
     """
     above = {element, *element.iterancestors()}
-    for found in find_lists(root, url):
-        if any(one in above for one in _elements_of(root, found.rules)):
-            return found
+    for candidate in find_lists(root, url):
+        if any(node in above for node in _elements_of(root, candidate.rules)):
+            return candidate
     page = _Page(root, url)
-    for one in (element, *element.iterancestors()):
-        parent = one.getparent()
-        peers = [] if parent is None else [peer for peer in parent if peer.tag == one.tag]
+    for node in (element, *element.iterancestors()):
+        parent = node.getparent()
+        peers = [] if parent is None else [peer for peer in parent if peer.tag == node.tag]
         if len(peers) < 2 or 2 * sum(next(peer.iter("a"), None) is not None for peer in peers) < len(peers):
             continue
         pairs = list(with_neighbours(peers))
@@ -224,9 +224,9 @@ class _Page:
                 continue
             seen.add(key)
             pairs = list(with_neighbours(elements))
-            group = _Group([one for one, _ in pairs], [beside for _, beside in pairs])
+            group = _Group([node for node, _ in pairs], [beside for _, beside in pairs])
             reader = EntryReader(self.base, self.url, SourceRules())
-            read = [reader.read(one, beside) for one, beside in pairs[: LIMITS.entries]]
+            read = [reader.read(node, beside) for node, beside in pairs[: LIMITS.entries]]
             group.entries = [entry for entry in read if entry is not None]
             yield group
 
@@ -256,18 +256,18 @@ class _Page:
         if known is not None:
             return known
         chain = [element]
-        for one in element.iterancestors():
-            if one in self._kinds:
+        for node in element.iterancestors():
+            if node in self._kinds:
                 break
-            chain.append(one)
+            chain.append(node)
         parent = chain[-1].getparent()
         strict = self._kinds[parent] if parent is not None else 0
         loose = self._loose[parent] if parent is not None else 0
-        for one in reversed(chain):
-            classes = ".".join(sorted(stable_classes(one)))
-            strict = self._numbers.setdefault((strict, f"{one.tag}.{classes}"), len(self._numbers) + 1)
-            loose = self._numbers.setdefault((loose, f"{one.tag}"), len(self._numbers) + 1)
-            self._kinds[one], self._loose[one] = strict, loose
+        for node in reversed(chain):
+            classes = ".".join(sorted(stable_classes(node)))
+            strict = self._numbers.setdefault((strict, f"{node.tag}.{classes}"), len(self._numbers) + 1)
+            loose = self._numbers.setdefault((loose, f"{node.tag}"), len(self._numbers) + 1)
+            self._kinds[node], self._loose[node] = strict, loose
         return strict
 
 
@@ -286,12 +286,12 @@ def _entries_around(links: Sequence[_Link]) -> list[html.HtmlElement]:
             if len(within) < 2:
                 within.add(link.url)
     heights = sorted(
-        next((height for height, one in enumerate(chain) if len(urls_within[one]) > 1), len(chain)) - 1
+        next((height for height, node in enumerate(chain) if len(urls_within[node]) > 1), len(chain)) - 1
         for chain in chains
     )
     height = max(heights[len(heights) // 10], 0)
     elements = dict.fromkeys(chain[min(height, len(chain) - 1)] for chain in chains)
-    if any(one.tag in ("body", "html") for one in elements):
+    if any(node.tag in ("body", "html") for node in elements):
         return []
     return list(elements)
 
@@ -309,7 +309,7 @@ def _score(group: _Group, page: _Page) -> float:
     length = median(words_of(title) for title in titles)
     dated = sum(entry.published is not None for entry in sample) / len(sample)
     elements = group.elements[:_SAMPLE]
-    headed = sum(_is_headed(one) for one in elements) / len(elements)
+    headed = sum(_is_headed(node) for node in elements) / len(elements)
     summed = sum(bool(entry.summary) for entry in sample) / len(sample)
     pictured = sum(bool(entry.image) for entry in sample) / len(sample)
     own = sum(_site(entry.url) == page.host for entry in sample) / len(sample)
@@ -336,13 +336,13 @@ def _score(group: _Group, page: _Page) -> float:
 def _place(element: html.HtmlElement) -> float:
     """Return how much the place of an entry speaks for it: the names of the elements around."""
     score = 0.0
-    for one in [element, *element.iterancestors()]:
-        if one.tag in ("body", "html"):
+    for node in [element, *element.iterancestors()]:
+        if node.tag in ("body", "html"):
             break
-        names = f"{one.get('class', '')} {one.get('id', '')} {one.get('role', '')}"
-        if one.tag in ("nav", "footer", "aside", "menu") or _ASIDE.search(names):
+        names = f"{node.get('class', '')} {node.get('id', '')} {node.get('role', '')}"
+        if node.tag in ("nav", "footer", "aside", "menu") or _ASIDE.search(names):
             score -= 3.0
-        elif one.tag == "main" or _MAIN.search(names):
+        elif node.tag == "main" or _MAIN.search(names):
             score += 0.3
     return max(min(score, 0.6), -6.0)
 
@@ -351,10 +351,10 @@ def _named(group: _Group) -> float:
     """Return how much the names of entries themselves say that they are articles."""
     sample = group.elements[:_SAMPLE]
     named = sum(
-        one.tag == "article"
-        or "blogpost" in (one.get("itemtype") or "").casefold()
-        or not _ENTRY_NAMES.isdisjoint((one.get("class") or "").casefold().split())
-        for one in sample
+        node.tag == "article"
+        or "blogpost" in (node.get("itemtype") or "").casefold()
+        or not _ENTRY_NAMES.isdisjoint((node.get("class") or "").casefold().split())
+        for node in sample
     )
     return 1.5 * float(named) / len(sample)
 
@@ -381,13 +381,13 @@ def _amid_text(group: _Group) -> float:
 
 def _in_prose(group: _Group) -> float:
     """Return the share of entries that are links within sentences."""
-    sample = [one for one in group.elements[:_SAMPLE] if one.tag == "a"]
+    sample = [node for node in group.elements[:_SAMPLE] if node.tag == "a"]
     count = 0
-    for one in sample:
-        parent = one.getparent()
+    for node in sample:
+        parent = node.getparent()
         if parent is None or parent.tag not in ("p", "dd", "blockquote", "span", "em", "i", "b", "strong"):
             continue
-        count += words_of(line_of(parent)) > 3 * words_of(line_of(one)) + 5
+        count += words_of(line_of(parent)) > 3 * words_of(line_of(node)) + 5
     return count / len(group.elements[:_SAMPLE])
 
 
@@ -406,13 +406,13 @@ def _rules_of(group: _Group, page: _Page) -> tuple[SourceRules, list[ChosenEntry
     steps: list[str] = []
     chain = [group.elements[0], *group.elements[0].iterancestors()]
     common = _common_ancestor(group.elements)
-    for place, one in enumerate(chain):
-        if one.tag == "html":
+    for place, node in enumerate(chain):
+        if node.tag == "html":
             break
         peers = (
-            [chain_at(element, place) for element in group.elements] if not _within(common, one) else [one]
+            [chain_at(element, place) for element in group.elements] if not _within(common, node) else [node]
         )
-        steps.insert(0, _step(one, peers))
+        steps.insert(0, _step(node, peers))
         selector = " > ".join(steps)
         try:
             chosen = set(cast("list[html.HtmlElement]", usable_selector(selector)(page.root)))
@@ -430,9 +430,9 @@ def _rules_of(group: _Group, page: _Page) -> tuple[SourceRules, list[ChosenEntry
         return rules, []
 
 
-def _within(common: html.HtmlElement | None, one: html.HtmlElement) -> bool:
+def _within(common: html.HtmlElement | None, node: html.HtmlElement) -> bool:
     """Return whether an element is the common ancestor of the entries or above it."""
-    return common is not None and (one is common or one in set(common.iterancestors()))
+    return common is not None and (node is common or node in set(common.iterancestors()))
 
 
 def chain_at(element: html.HtmlElement, place: int) -> html.HtmlElement | None:
@@ -449,24 +449,24 @@ def _common_ancestor(elements: Sequence[html.HtmlElement]) -> html.HtmlElement |
     common: list[html.HtmlElement] = [elements[0], *elements[0].iterancestors()]
     for element in elements[1:]:
         above = {element, *element.iterancestors()}
-        common = [one for one in common if one in above]
+        common = [node for node in common if node in above]
     return common[0] if common else None
 
 
-def _step(one: html.HtmlElement, peers: Sequence[html.HtmlElement | None]) -> str:
+def _step(node: html.HtmlElement, peers: Sequence[html.HtmlElement | None]) -> str:
     """Return a step of a selector that fits all of these elements: their tag, and the classes of all."""
     there = [peer for peer in peers if peer is not None]
-    if any(peer.tag != one.tag for peer in there):
+    if any(peer.tag != node.tag for peer in there):
         return "*"
     classes = (
-        set(stable_classes(one)).intersection(*(stable_classes(peer) for peer in there)) if there else set()
+        set(stable_classes(node)).intersection(*(stable_classes(peer) for peer in there)) if there else set()
     )
     usable = sorted(name for name in classes if _USABLE_CLASS.fullmatch(name))[:3]
     names = "".join(f".{name}" for name in usable)
-    identity = one.get("id") or ""
+    identity = node.get("id") or ""
     if len(set(there)) == 1 and _USABLE_CLASS.fullmatch(identity) and not any(c.isdigit() for c in identity):
-        return f"{one.tag}#{identity}"
-    return f"{one.tag}{names}"
+        return f"{node.tag}#{identity}"
+    return f"{node.tag}{names}"
 
 
 def _name_of(group: _Group) -> str:

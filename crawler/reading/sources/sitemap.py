@@ -65,7 +65,9 @@ def sitemaps_of_index(body: bytes, url: str) -> tuple[Listed, ...]:
     if not is_index:
         return ()
     epoch = Dates().epoch
-    return tuple(sorted(listed, key=lambda one: ("news" not in one.url.lower(), -(epoch(one.stamp) or 0.0))))
+    return tuple(
+        sorted(listed, key=lambda part: ("news" not in part.url.lower(), -(epoch(part.stamp) or 0.0)))
+    )
 
 
 def sitemap_feed(body: bytes, url: str, known: bytes, *, is_first: bool) -> FeedDocument:
@@ -121,7 +123,7 @@ def _raw(address: str, item: _Item) -> RawEntry:
         published=item.said("news", "publication_date") or item.said("video", "publication_date"),
         updated=item.said("url", "lastmod"),
         language=item.said("news", "language"),
-        categories=[one.strip() for one in item.said("news", "keywords").split(",") if one.strip()],
+        categories=[part.strip() for part in item.said("news", "keywords").split(",") if part.strip()],
         details=RawDetails(images=[RawLink(picture)]) if picture else None,
     )
 
