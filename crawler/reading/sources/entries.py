@@ -53,6 +53,8 @@ _DAY_IN_TEXT = re.compile(
     r"|[^\W\d_]{3,12}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}"
     r"|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{4}"
 )
+_SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/])")
+DAY_FIRST, MONTH_FIRST = "day", "month"
 _ICON = re.compile(r"avatar|icon|emoji|logo|gravatar|pixel|spacer", re.IGNORECASE)
 _MAX_DATED = 200
 """Characters of a text in which a date is looked for; longer ones are sentences that mention a day."""
@@ -82,7 +84,7 @@ def chosen_entries(root: html.HtmlElement, url: str, rules: SourceRules) -> list
     result = map(_element_of, _chosen(root, "entry", rules.entry))
     elements = [node for node in dict.fromkeys(result) if node is not None and not _is_template(node)]
     base = base_of(root, url)
-    reader = EntryReader(base, url, rules)
+    reader = EntryReader(base, url, rules, order_of_days(root))
     pairs = with_neighbours(elements[: LIMITS.entries])
     entries = distinct(entry for node, beside in pairs if (entry := reader.read(node, beside)) is not None)
     if not entries and not (rules.title or rules.link):
@@ -128,6 +130,24 @@ def next_page(root: html.HtmlElement, url: str, rules: SourceRules) -> str:
         if address := absolute(base_of(root, url), str(href or "")):
             return address
     return ""
+
+
+def order_of_days(root: html.HtmlElement) -> str:
+    """Return DAY_FIRST or MONTH_FIRST, whichever all slashed dates of a page allow; "" where both or none do.
+
+    05/01/2018 alone may be of either order, beside 23/01/2018 it is of one.
+    """
+    firsts, seconds = set(), set()
+    for node in islice(root.iter(), LIMITS.elements):
+        for text in (node.text, node.tail):
+            if text and "/" in text:
+                for slashed in islice(_SLASHED.finditer(text[:_MAX_DATED]), 2):
+                    firsts.add(int(slashed[1]))
+                    seconds.add(int(slashed[2]))
+    is_day_first, is_month_first = max(firsts, default=0) > 12, max(seconds, default=0) > 12
+    if is_day_first == is_month_first:
+        return ""
+    return DAY_FIRST if is_day_first else MONTH_FIRST
 
 
 def base_of(root: html.HtmlElement, url: str) -> str:
@@ -189,9 +209,10 @@ def _before_each(
 
 
 class EntryReader:
-    """A reader of a page's entries, with the page's address and the rules for their parts."""
+    """A reader of a page's entries: its address, the rules for their parts, and the page's order of days."""
 
-    def __init__(self, base: str, url: str, rules: SourceRules) -> None:
+    def __init__(self, base: str, url: str, rules: SourceRules, order: str = "") -> None:
+        self._order = order
         self._base = base
         self._page = url.partition("#")[0]
         self._rules = rules
@@ -274,7 +295,13 @@ class EntryReader:
 
     def _moment(self, text: str) -> float | None:
         text = one_line(text, 200)
-        return self._dates.epoch(text) if any(c.isdigit() for c in text) else None
+        if not any(c.isdigit() for c in text):
+            return None
+        if self._order and (slashed := _SLASHED.fullmatch(text)):
+            parts = slashed.groups() if self._order == DAY_FIRST else (slashed[2], slashed[1], slashed[3])
+            day, month, year = parts
+            return self._dates.epoch(f"{year}-{int(month):02}-{int(day):02}")
+        return self._dates.epoch(text)
 
     def _image(self, scope: Sequence[html.HtmlElement]) -> str:
         """Return the address of an entry's picture, "" without one."""

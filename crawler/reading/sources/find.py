@@ -37,6 +37,7 @@ from crawler.reading.sources.entries import (
     base_of,
     chosen_entries,
     line_of,
+    order_of_days,
     with_neighbours,
 )
 
@@ -200,6 +201,11 @@ class _Page:
         return urlsplit(self.url).path in ("", "/", "/index.html")
 
     @cached_property
+    def order(self) -> str:
+        """The order of days and months in its dates."""
+        return order_of_days(self.root)
+
+    @cached_property
     def is_article(self) -> bool:
         """True for a page that says it is an article."""
         for meta in self.root.iter("meta"):
@@ -225,7 +231,7 @@ class _Page:
             seen.add(key)
             pairs = list(with_neighbours(elements))
             group = _Group([node for node, _ in pairs], [beside for _, beside in pairs])
-            reader = EntryReader(self.base, self.url, SourceRules())
+            reader = EntryReader(self.base, self.url, SourceRules(), self.order)
             read = [reader.read(node, beside) for node, beside in pairs[: LIMITS.entries]]
             group.entries = [entry for entry in read if entry is not None]
             yield group
