@@ -32,6 +32,16 @@ def read_as(person: int | None) -> None:
 
 
 @contextmanager
+def reading_as(person: int | None) -> Iterator[None]:
+    """Read for one person within a task that works for many, such as one that tells each of what is new."""
+    token = _reader.set(lambda: person)
+    try:
+        yield
+    finally:
+        _reader.reset(token)
+
+
+@contextmanager
 def reading_everything() -> Iterator[None]:
     """Read within a request what belongs to others, too, such as whether an address is taken."""
     token = _reader.set(None)

@@ -24,6 +24,7 @@ from articles.models import PersonalFeed
 from articles.personal.outputs import HUB_PATH, Addresses, build_page
 from articles.personal.versions import Reading, reading
 from crawler.database import secrets
+from crawler.database.readers import reading_as
 from crawler.database.threads import ConnectionThreads
 from crawler.notices.models import MAX_ATTEMPTS, MAX_TOPIC, HubClient
 from crawler.notices.posting import SendOutcome
@@ -197,7 +198,8 @@ def _document(topic: str) -> tuple[bytes, str]:
     if row is None or not is_served(state):
         raise UnknownTopic("the feed is gone")
     addresses = Addresses(topic, topic[: topic.index("/personal/") + 1])
-    with translation.override(settings.LANGUAGE_CODE):  # as for those who fetch it
+    # As for those who fetch it.
+    with reading_as(row.subscriber.user_id), translation.override(settings.LANGUAGE_CODE):
         return FORMATS[kind].write(*build_page(row, 1, addresses)), FORMATS[kind].content_type
 
 

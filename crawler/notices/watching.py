@@ -20,6 +20,7 @@ from articles.listing import lean
 from articles.models import Subscription
 from articles.personal.following import subscriber_of, within
 from articles.personal.selection import followed_articles, on_topics
+from crawler.database.readers import reading_as
 from crawler.frontier.models import Crawl
 from crawler.notices.models import Notice, Rule
 from crawler.notices.wording import has_any
@@ -73,7 +74,7 @@ def look(rule: Rule, now: datetime) -> int:
     Running twice notes nothing twice. A query that takes too long makes the rule look again later.
     """
     since = max(rule.looked - OVERLAP, now - MAX_LOOK_BACK)
-    with transaction.atomic():
+    with reading_as(rule.user_id), transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL statement_timeout = %s", [f"{STATEMENT_SECONDS}s"])
         wanted_happenings = [

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from articles.models import Article
-from crawler.database.readers import read_as, reading_everything
+from articles.personal.following import subscriber_of
+from articles.personal.outputs import Addresses, build_page
+from articles.personal.selection import create_personal_feed
+from crawler.database.readers import read_as, reading_as, reading_everything
+from crawler.notices.models import Rule
+from crawler.notices.watching import look
 from feeds.models import Feed
 from tests.factories import make_article, make_feed, make_token, make_user
 
@@ -77,3 +82,21 @@ def test_tasks_and_commands_see_everything_again_after_a_request(letter: Article
 def test_what_is_deleted_with_its_owner(letter: Article, owner: User) -> None:
     owner.delete()
     assert not Feed.with_removed.exists() and not Article.objects.exists()
+
+
+def test_nobody_else_is_told_of_it(letter: Article, owner: User) -> None:
+    other = make_user("listener")
+    for user, told in ((other, 0), (owner, 1)):
+        earlier = letter.published - timedelta(minutes=5)
+        rule = Rule.objects.create(user=user, when="article", query="quarterly", looked=earlier)
+        Rule.objects.filter(pk=rule.pk).update(created=earlier)
+        rule.refresh_from_db()
+        assert look(rule, datetime.now(UTC)) == told
+
+
+def test_a_personal_feed_by_a_search_holds_what_is_its_persons(letter: Article, owner: User) -> None:
+    for user, held in ((make_user("searcher"), False), (owner, True)):
+        feed = create_personal_feed(subscriber_of(user), name="Q", query="quarterly")
+        with reading_as(user.pk):
+            _, items = build_page(feed, 1, Addresses("https://f.example/x", "https://f.example/"))
+        assert (SECRET in [item.title for item in items]) is held
