@@ -16,6 +16,8 @@ from feeds.mail.programs import ReadMail
 
 PAUSE = timedelta(minutes=10)
 PAUSE_AFTER_REFUSAL = timedelta(hours=1)
+PAUSE_FOR_MORE = timedelta(seconds=30)
+"""Time between looks while more is there: a server that always has more fills the disk no faster."""
 SLACK = timedelta(minutes=1)
 """Time by which a look may come early: ticks are not exactly ten minutes apart."""
 _OWN_FAULTS = {"busy"}
@@ -51,7 +53,7 @@ def look(pk: int, now: datetime) -> bool:
         deliver_found(mailbox, message.uid, letter, datetime.now(UTC))
     changes: dict[str, Any] = {"last_look": now, "failing_since": None, "failure": ""}
     if is_more:
-        changes["next_look"] = now
+        changes["next_look"] = now + PAUSE_FOR_MORE
     rows.update(**changes)
     return is_more
 

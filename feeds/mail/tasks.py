@@ -25,7 +25,7 @@ def begin_looks(now: datetime, **_: object) -> None:
 @shared_task
 def look_into_mailbox(pk: int) -> None:
     """Look into a mailbox, then enqueue the next look while more is there."""
-    from feeds.mail.looking import look
+    from feeds.mail.looking import PAUSE_FOR_MORE, look
 
     if look(pk, datetime.now(UTC)):
-        look_into_mailbox.delay(pk)
+        look_into_mailbox.apply_async((pk,), countdown=PAUSE_FOR_MORE.total_seconds())
