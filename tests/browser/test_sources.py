@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from crawler.fetching.sandboxed import client as confined
 from crawler.inline import work_off
 from crawler.terminals.client import terminal_client
 from feeds.adding.add import add_feed
+from feeds.mail.models import MailAddress, Newsletter
 from feeds.models import Category, Feed, FeedImport
 from tests.browser.conftest import Visitor, signed_in
 from tests.browser.test_pages import COLOURS, barriers
@@ -290,3 +291,60 @@ def test_a_list_that_moved_is_replaced_by_one_press(person: Visitor, site: WebSe
     person.goto(f"/feeds/{feed.pk}/")
     expect(page.get_by_role("link", name="A ramp for the pier")).to_be_visible()
     assert person.complaints == []
+
+
+def test_an_address_for_newsletters_is_made_and_an_issue_is_read(
+    person: Visitor, site: WebServer, settings: Any
+) -> None:
+    settings.INBOUND_MAIL_DOMAIN = "in.example.org"
+    page = person.goto("/newsletters/")
+    page.get_by_label("What it is for").fill("Harbour letters")
+    page.get_by_role("button", name="Make an address").click()
+    expect(page.locator("#main").get_by_text("The address is made")).to_be_visible()
+    key = MailAddress.objects.latest("pk").key
+    expect(page.get_by_role("textbox", name="Harbour letters")).to_have_value(f"{key}@in.example.org")
+    assert barriers(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert barriers(page, *COLOURS) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= (page.viewport_size or {})["width"]
+    issue = (
+        b"From: Harbour letters <news@harbour.example>\r\nList-Id: <weekly.harbour.example>\r\n"
+        b"Subject: Nineteen lamps\r\nMessage-ID: <1@harbour.example>\r\nContent-Type: text/html\r\n\r\n"
+        b"<p>All nineteen of them were lit.</p>"
+    )
+    answer = page.request.post(
+        f"{person.address}/inbound/{key}/", data=issue, headers={"Content-Type": "message/rfc822"}
+    )
+    assert answer.status == 202
+    person.goto("/newsletters/")
+    page.get_by_role("link", name="Harbour letters").click()
+    expect(page.get_by_role("link", name="Nineteen lamps")).to_be_visible()
+    Feed.objects.filter(kind="mail").delete()
+    MailAddress.objects.all().delete()
+    Newsletter.objects.all().delete()
+
+
+def test_a_feed_that_died_is_replaced_by_its_new_address(person: Visitor, site: WebServer) -> None:
+    body = f"<rss version='2.0'><channel><title>Old lamps</title><link>{site.origin}/home</link>"
+    body += "<item><guid>1</guid><title>One lamp</title></item></channel></rss>"
+    feed_type = {"Content-Type": "application/rss+xml"}
+    site.replies["/old.xml"] = Reply(body.encode(), headers=feed_type)
+    added = add_feed(f"{site.origin}/old.xml")
+    assert added.feed is not None
+    read_now(site)
+    site.replies["/old.xml"] = Reply(b"", 404)
+    site.replies["/new.xml"] = Reply(body.encode(), headers=feed_type)
+    link = '<link rel="alternate" type="application/rss+xml" href="/new.xml">'
+    site.replies["/home"] = Reply(f"<html><head>{link}</head><body>x".encode(), headers=HTML)
+    Feed.objects.filter(pk=added.feed.pk).update(
+        failing_since=datetime.now(UTC) - timedelta(days=8), failure_streak=3
+    )
+    read_now(site)
+    page = person.goto(f"/feeds/{added.feed.pk}/")
+    callout = page.get_by_role("region", name="Failure")
+    expect(callout).to_contain_text("It has a new address")
+    assert barriers(page) == []
+    callout.get_by_role("button", name="Use it").click()
+    expect(page.locator("#main").get_by_text("It is read from its new address now.")).to_be_visible()
+    feed = read_now(site)
+    assert (feed.failure, feed.url) == ("", f"{site.origin}/new.xml")
