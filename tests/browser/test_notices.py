@@ -105,7 +105,7 @@ def test_a_failing_place_says_why(keeper: Visitor, owner: User, settings: Any) -
         page.get_by_label("Web address").fill(f"{sink.origin}/hook")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator("main")).to_contain_text("Its secret, shown only now")
-        page.get_by_role("link", name="New").click()
+        page.get_by_role("link", name="New", exact=True).click()
         page.get_by_role("checkbox").first.check()
         page.get_by_role("button", name="Save", exact=True).click()
         page.goto(f"{keeper.address}{Rule.objects.get(user=owner).get_absolute_url()}")
