@@ -12,7 +12,7 @@ from articles.models import Article
 from articles.personal.following import subscriber_of
 from articles.personal.outputs import Addresses, build_page
 from articles.personal.selection import create_personal_feed
-from crawler.database.readers import read_as, reading_as, reading_everything
+from crawler.database.readers import read_as, read_for, reading_as
 from crawler.notices.models import Rule
 from crawler.notices.watching import look
 from feeds.models import Feed
@@ -75,8 +75,8 @@ def test_tasks_and_commands_see_everything_again_after_a_request(letter: Article
     assert Article.objects.count() == 1
     read_as(None)
     assert Feed.objects.count() == Article.objects.count() == 0
-    with reading_everything():
-        assert Feed.objects.count() == 1
+    read_for(None)
+    assert Feed.objects.count() == 1
 
 
 def test_what_is_deleted_with_its_owner(letter: Article, owner: User) -> None:

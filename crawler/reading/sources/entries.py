@@ -84,7 +84,7 @@ def chosen_entries(root: html.HtmlElement, url: str, rules: SourceRules) -> list
     result = map(_element_of, _chosen(root, "entry", rules.entry))
     elements = [node for node in dict.fromkeys(result) if node is not None and not _is_template(node)]
     base = base_of(root, url)
-    reader = EntryReader(base, url, rules, order_of_days(root))
+    reader = EntryReader(base, rules, order_of_days(root))
     pairs = with_neighbours(elements[: LIMITS.entries])
     entries = distinct(entry for node, beside in pairs if (entry := reader.read(node, beside)) is not None)
     if not entries and not (rules.title or rules.link):
@@ -211,10 +211,9 @@ def _before_each(
 class EntryReader:
     """A reader of a page's entries: its address, the rules for their parts, and the page's order of days."""
 
-    def __init__(self, base: str, url: str, rules: SourceRules, order: str = "") -> None:
+    def __init__(self, base: str, rules: SourceRules, order: str = "") -> None:
         self._order = order
         self._base = base
-        self._page = url.partition("#")[0]
         self._rules = rules
         self._dates = Dates(_FOREIGN_DATES)
 

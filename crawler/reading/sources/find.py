@@ -231,7 +231,7 @@ class _Page:
             seen.add(key)
             pairs = list(with_neighbours(elements))
             group = _Group([node for node, _ in pairs], [beside for _, beside in pairs])
-            reader = EntryReader(self.base, self.url, SourceRules(), self.order)
+            reader = EntryReader(self.base, SourceRules(), self.order)
             read = [reader.read(node, beside) for node, beside in pairs[: LIMITS.entries]]
             group.entries = [entry for entry in read if entry is not None]
             yield group
@@ -416,7 +416,7 @@ def _rules_of(group: _Group, page: _Page) -> tuple[SourceRules, list[ChosenEntry
         if node.tag == "html":
             break
         peers = (
-            [chain_at(element, place) for element in group.elements] if not _within(common, node) else [node]
+            [_ancestor(element, place) for element in group.elements] if not _within(common, node) else [node]
         )
         steps.insert(0, _step(node, peers))
         selector = " > ".join(steps)
@@ -441,7 +441,7 @@ def _within(common: html.HtmlElement | None, node: html.HtmlElement) -> bool:
     return common is not None and (node is common or node in set(common.iterancestors()))
 
 
-def chain_at(element: html.HtmlElement, place: int) -> html.HtmlElement | None:
+def _ancestor(element: html.HtmlElement, place: int) -> html.HtmlElement | None:
     """Return the ancestor of an element that is so many levels above it."""
     for _ in range(place):
         parent = element.getparent()
