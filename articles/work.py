@@ -15,6 +15,7 @@ from articles.intake import Arrival, lock_articles, store_arrivals
 from articles.models import Article, Page
 from articles.pages import check_in_pages, feeds_of
 from articles.personal.versions import touch
+from crawler.engine.chosen import chosen
 from crawler.engine.leased import BatchSpace, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work, register
@@ -87,7 +88,7 @@ def keep_entries(visits: Sequence[FeedVisit], **_: object) -> dict[int, StoredEn
     mails = [_arrival(visit) for visit in visits if visit.feed.kind == MAIL]
     others = [_arrival(visit) for visit in visits if visit.feed.kind != MAIL]
     stored = store_arrivals(mails, pages=False, pictures=False)
-    return stored | store_arrivals(others, pages=settings.FEED_ARTICLE_PAGES)
+    return stored | store_arrivals(others, pages=chosen("FEED_ARTICLE_PAGES"))
 
 
 @receiver(mailed)

@@ -33,6 +33,7 @@ from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
 from articles.reader.api import MarksView, UnreadView
 from articles.things.views import ThingView
+from crawler.accounts.api import ApiTokenViewSet
 from crawler.engine.models import Host
 from crawler.frontier.api import CrawlViewSet
 from crawler.notices.api import MessageViewSet, RuleViewSet, TargetViewSet
@@ -136,6 +137,7 @@ router.register("newsletters/addresses", MailAddressViewSet, "api-mail-address")
 router.register("newsletters/mailboxes", MailboxViewSet, "api-mailbox")
 router.register("hosts", HostViewSet, "api-host")
 router.register("logins", LoginViewSet, "api-login")
+router.register("tokens", ApiTokenViewSet, "api-token")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("articles/<int:pk>/marks/", MarksView.as_view(), name="api-article-marks"),

@@ -51,6 +51,11 @@ def text(name: str, default: str = "") -> str:
     return value or default
 
 
+def is_given(name: str) -> bool:
+    """Return whether the variable is set to something, also under its former name."""
+    return any(os.environ.get(key, "").strip() for key in (name, FORMER_NAMES.get(name, "")) if key)
+
+
 def web_address(name: str, *, with_path: bool = False) -> str:
     """Return an http(s) address without query, credentials or final slash. Returns "" when unset.
 

@@ -390,7 +390,8 @@ AUTH_PROXY_SIGN_UP = environment.switch("AUTH_PROXY_SIGN_UP", True)
 # The mail server: smtp://user:password@host:587/?tls=True, and the sender. Empty: no mail is sent, and people
 # who forgot their password are told to ask for a link.
 EMAIL_URL = environment.text("EMAIL_URL")
-vars().update(environment.mail("EMAIL_URL", EMAIL_URL))
+environment.mail("EMAIL_URL", EMAIL_URL)  # a bad address ends the start
+EMAIL_BACKEND = "crawler.engine.mailing.ChosenServer"
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("MAIL_FROM", "Freshet <freshet@localhost>")
 EMAIL_TIMEOUT = 20
 # An identity provider that speaks OpenID Connect: the address below which its .well-known stands, the client

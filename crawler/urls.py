@@ -2,7 +2,6 @@
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
-from django.views.generic import RedirectView
 
 from crawler.accounts.views import admin_sign_in
 from crawler.notices.hub_views import hub
@@ -17,7 +16,7 @@ admin.autodiscover()
 admin.site.login = admin_sign_in  # type: ignore[method-assign]  # with second factors
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", RedirectView.as_view(pattern_name="read"), name="home"),
+    path("", views.home, name="home"),
     path("tools/", views.overview, name="overview"),
     path("overview/tiles/", views.overview_tiles, name="overview-tiles"),
     path("overview/visits/", views.overview_visits, name="overview-visits"),
@@ -54,6 +53,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("worker.js", web_app.worker, name="worker"),
     path("img/", include("crawler.web.pictures.urls")),
     path("read/", include("articles.reader.urls")),
+    path("settings/", include("crawler.operation.site.settings_urls")),
     path("me/notifications/", include("crawler.notices.urls")),
     path("me/", include("articles.personal.urls")),
     path("personal/", include("articles.personal.feed_urls")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from articles.greader import edits, fever, me_views, sign_in, views
+from crawler.web.pages import moved
 
 _API: list[URLPattern | URLResolver] = [
     path("token", views.token),
@@ -40,9 +41,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/greader.php", views.user_info, name="greader-base"),
     path("api/greader.php/", include(_SERVER)),
     path("", include(_SERVER)),
-    path("me/readers/", me_views.readers, name="me-readers"),
+    path("me/readers/", moved(me_views.readers, "me-readers")),
     path(
         "me/readers/passwords/<int:pk>/revoke/", me_views.revoke_app_password, name="me-revoke-app-password"
     ),
+    path("me/readers/tokens/<int:pk>/revoke/", me_views.revoke_token, name="me-revoke-token"),
     path("me/readers/logins/<int:pk>/revoke/", me_views.revoke_login, name="me-revoke-reader"),
 ]

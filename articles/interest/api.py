@@ -11,7 +11,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -28,7 +28,9 @@ from articles.interest.serializers import (
     InterestEventSerializer,
     InterestSerializer,
     ResetSerializer,
+    TuneSerializer,
 )
+from articles.interest.tuning import mute, switch_learning, tune
 from articles.personal.following import subscriber_of
 from crawler.web.pagination import KeysetPages
 
@@ -46,8 +48,35 @@ class InterestViewSet(viewsets.ViewSet):
             "changed": row.changed if row else None,
             "weights": weights,
             "forgotten": sorted(row.forgotten) if row else [],
+            "set_by_hand": row.tuned if row else {},
+            "muted": sorted(row.muted) if row else [],
+            "learns": row.learns if row else True,
         }
         return Response(InterestSerializer(plain).data)
+
+    @extend_schema(
+        summary="Move a slider, mute, or switch learning",
+        request=TuneSerializer,
+        responses=InterestSerializer,
+    )
+    @action(detail=False, methods=["post"])
+    def tune(self, request: Request) -> Response:
+        """Set the step of a feature (null: what was learned), mute it, or switch learning on or off."""
+        subscriber, now = subscriber_of(request.user), datetime.now(UTC)
+        serializer = TuneSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        given = serializer.validated_data
+        feature = given.get("feature", "")
+        try:
+            if "step" in given:
+                tune(subscriber, {feature: given["step"]}, now)
+        except ValueError as error:
+            raise ValidationError({"step": [str(error)]}) from None
+        if "muted" in given:
+            mute(subscriber, feature, now, muted=given["muted"])
+        if "learns" in given:
+            switch_learning(subscriber, now, learns=given["learns"])
+        return self.list(request)
 
     @extend_schema(summary="Unlearn everything", request=None, responses=ResetSerializer)
     @action(detail=False, methods=["post"])

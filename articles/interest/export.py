@@ -40,6 +40,9 @@ def export(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
             {"feature": each.feature, "weight": each.weight, "deviation": each.deviation}
             for each in weight_rows(subscriber, now)
         ],
+        "set_by_hand": dict(row.tuned) if row else {},
+        "muted": {name: _iso(since) for name, since in (row.muted if row else {}).items()},
+        "learns": row.learns if row else True,
         "forgotten": {name: _iso(until) for name, until in (row.forgotten if row else {}).items()},
         "events": [_event(event, facts) for event in exported],
         "older_events_left_out": len(newest) > MAX_EXPORTED,

@@ -41,6 +41,8 @@ def note(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datet
     feedback is undone. Articles that do not exist are ignored.
     """
     row = _row(subscriber, now)
+    if not row.learns and kind in {Kind.SHOWN, Kind.OPENED}:
+        return 0
     undone = _undo(_valid_events(subscriber, articles, OPPOSITES.get(kind, ())), now)
     events = _create_events(subscriber, articles, kind, now)
     if undone:

@@ -31,6 +31,8 @@ VERSION = 1
 DAY = 86_400.0
 HALF_LIFE = 90 * DAY
 MAX_FEATURES = 3000
+FIXED_PRECISION = 1e6
+"""Precision of a weight that a person has set: there is nothing to explore."""
 BIAS, AGE = "bias", "age"
 KINDS = ("keyword", "category", "feed", "author")
 TRUSTS = {kind: f"trust:{kind}" for kind in KINDS}
@@ -66,10 +68,24 @@ SPECIAL_PRIORS: Mapping[str, Belief] = {
 
 @dataclass(slots=True)
 class Weights:
-    """The learned weights of one subscriber; empty before the first event and after a reset."""
+    """The learned weights of one subscriber; empty before the first event and after a reset.
+
+    `fixed` are the weights that the subscriber has set; trusts do not change them.
+    """
 
     beliefs: dict[str, Belief] = field(default_factory=dict)
     learned: int = 0
+    fixed: dict[str, float] = field(default_factory=dict)
+
+    def fix(self, weights: Mapping[str, float]) -> None:
+        """Give features the weights that the subscriber has set, whatever was learned of them."""
+        self.fixed = dict(weights)
+        self.beliefs |= {name: Belief(mean, FIXED_PRECISION, 0.0) for name, mean in weights.items()}
+
+    @property
+    def is_informed(self) -> bool:
+        """True when something was learned or set, so that there is an order by interest."""
+        return bool(self.learned or self.fixed)
 
     def belief(self, name: str, at: float) -> Belief:
         """Return the weight aged to `at`, or its prior if it is not learned.
@@ -147,7 +163,9 @@ class Aged:
     def __init__(self, weights: Weights, at: float) -> None:
         self._weights = weights
         self._at = at
-        self._aged_beliefs: dict[str, Belief] = {}
+        self._aged_beliefs: dict[str, Belief] = {
+            name: Belief(mean, FIXED_PRECISION, at) for name, mean in weights.fixed.items()
+        }
         self._trusts: dict[str, float] = {}
         self._unlearned = {kind: self._trusted(PRIOR, kind) for kind in KINDS}
         self._steepness = min(weights.belief(AGE, at).mean, 0.0)

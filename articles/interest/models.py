@@ -79,6 +79,15 @@ class Interest(models.Model):
     forgotten = models.JSONField(
         default=dict, blank=True, help_text="Features that the subscriber had forgotten, and until when."
     )
+    tuned = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Features whose weight the subscriber has set, in steps from -3 to 3.",
+    )
+    muted = models.JSONField(
+        default=dict, blank=True, help_text="Features never listed by interest, and since when."
+    )
+    learns = models.BooleanField(default=True, help_text="Whether openings and showings are learned from.")
     changed = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -70,12 +70,12 @@ def ranked_candidates(
     Without weights and without a crowd that has learned enough, the order is newest first, without
     exploration.
     """
-    if not weights.learned and not (crowd and crowd.is_learned):
+    if not weights.is_informed and not (crowd and crowd.is_learned):
         return [Placed(candidate.article, 0.0) for candidate in sorted(candidates, key=_newest_first)[:limit]]
     scored = scored_candidates(weights, candidates, crowd)
     scored.sort(key=lambda entry: (-entry.total, *_newest_first(entry.candidate)))
     size = len(scored) if limit is None else min(limit, len(scored))
-    if not weights.learned:
+    if not weights.is_informed:
         return [_placed(entry) for entry in scored[:size]]
     return _with_exploration(scored, size)
 

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from articles.interest.models import Event
 from articles.interest.naming import CROWD, OTHERS_OPEN_IT, Label, labels, reason_of
 from articles.interest.ranking import Candidate, Placed, ranked_candidates
-from articles.interest.stored import candidates, described, weights_of
+from articles.interest.stored import candidates, described, muted_by, weights_of
 from articles.interest.stored_crowd import crowd_of_all
 from articles.models import Article, Subscriber
 from crawler.database.prepared import rows_of
@@ -77,11 +77,13 @@ class InterestExplanation:
 def ranked(subscriber: Subscriber, articles: QuerySet[Article], limit: int | None = None) -> list[Placed]:
     """Return the first `limit` (else all) of these articles in the order of the subscriber's interest.
 
-    Takes three queries. The order is the same for the same weights, crowd and articles at any time.
+    Articles with a feature that the subscriber has muted are left out. Takes four queries. The order is
+    the same for the same weights, crowd and articles at any time.
     """
     weights, crowd = weights_of(subscriber), crowd_of_all()
-    if weights.learned or crowd.is_learned:
-        listed = candidates(subscriber, articles)
+    if weights.is_informed or crowd.is_learned:
+        muted = muted_by(subscriber)
+        listed = [each for each in candidates(subscriber, articles) if muted.isdisjoint(each.features)]
     else:
         newest = rows_of(articles.values_list("pk", "published"))
         listed = [Candidate(article, published.timestamp(), {}) for article, published in newest]
@@ -94,7 +96,7 @@ def reasons(subscriber: Subscriber, articles: Collection[int], now: datetime) ->
     Takes at most four queries for any number of articles.
     """
     weights, crowd, at = weights_of(subscriber), crowd_of_all(), now.timestamp()
-    if not weights.learned and not crowd.is_learned:
+    if not weights.is_informed and not crowd.is_learned:
         return {}
     aged, strongest, popular = weights.aged(at), {}, set()
     for article, about in described(articles).items():

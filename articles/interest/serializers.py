@@ -28,6 +28,31 @@ class InterestSerializer(serializers.Serializer[Any]):
     changed = serializers.DateTimeField(allow_null=True)
     weights = WeightSerializer(many=True)
     forgotten = serializers.ListField(child=serializers.CharField())
+    set_by_hand = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Steps from -3 (much less) to 3 (much more) by feature."
+    )
+    muted = serializers.ListField(
+        child=serializers.CharField(), help_text="Features never listed by interest."
+    )
+    learns = serializers.BooleanField(help_text="Whether openings and showings are learned from.")
+
+
+class TuneSerializer(serializers.Serializer[Any]):
+    """What a person sets of their interests. All of it may be left out; `step` and `muted` need a feature."""
+
+    feature = serializers.RegexField(
+        r"^(keyword|category|feed|author):.+$", max_length=130, required=False,
+        help_text='Such as "keyword:rain", "feed:7", "author:ada", "category:x".',
+    )  # fmt: skip
+    step = serializers.IntegerField(min_value=-3, max_value=3, allow_null=True, required=False)
+    muted = serializers.BooleanField(required=False)
+    learns = serializers.BooleanField(required=False)
+
+    def validate(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a step without a feature."""
+        if {"step", "muted"} & attributes.keys() and not attributes.get("feature"):
+            raise serializers.ValidationError({"feature": ["Which one?"]})
+        return attributes
 
 
 class PartSerializer(serializers.Serializer[Any]):

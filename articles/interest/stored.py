@@ -25,6 +25,8 @@ from crawler.database.prepared import planned_rows, rows_of
 MAX_EVENTS = 5_000
 """Weights that are computed anew follow from the newest 5,000 things done and the newest 5,000 showings."""
 LARGEST = 4_000_000
+STEP = 0.5
+"""The weight of a step of a slider, in log odds: three of them make an opening four times as likely."""
 KEPT_FEATURES = 20_000
 """Articles whose features stay in memory: some 30 MB."""
 _COLUMNS = """
@@ -116,12 +118,43 @@ def unpack(packed: bytes) -> Weights | None:
 
 
 def weights_of(subscriber: Subscriber) -> Weights:
-    """Read the weights of a subscriber. Recomputes weights of another version."""
-    rows = rows_of(Interest.objects.filter(pk=subscriber.pk).values_list("version", "weights"))
+    """Read the weights that order a subscriber's lists: what was learned, and over it what they have set.
+
+    Recomputes weights of another version.
+    """
+    columns = ("version", "weights", "tuned", "learns")
+    rows = rows_of(Interest.objects.filter(pk=subscriber.pk).values_list(*columns))
     if not rows:
         return Weights()
-    version, packed = rows[0]
+    version, packed, tuned, learns = rows[0]
+    weights = _learned(subscriber, version, packed)
+    if not learns:
+        weights = Weights()
+    if steps := _as_object(tuned):
+        weights.fix({name: step * STEP for name, step in steps.items()})
+    return weights
+
+
+def learned_weights_of(subscriber: Subscriber) -> Weights:
+    """Read what was learned of a subscriber, without what they have set."""
+    rows = rows_of(Interest.objects.filter(pk=subscriber.pk).values_list("version", "weights"))
+    return _learned(subscriber, *rows[0]) if rows else Weights()
+
+
+def _learned(subscriber: Subscriber, version: int, packed: bytes) -> Weights:
     return (unpack(packed) if version == VERSION else None) or _renewed(subscriber)
+
+
+def muted_by(subscriber: Subscriber) -> frozenset[str]:
+    """Return the features that the subscriber has muted."""
+    rows = rows_of(Interest.objects.filter(pk=subscriber.pk).values_list("muted"))
+    return frozenset(_as_object(rows[0][0])) if rows else frozenset()
+
+
+def _as_object(value: Any) -> dict[str, Any]:
+    """Return a JSON column, which a prepared statement gives as text."""
+    found: dict[str, Any] = orjson.loads(value) if isinstance(value, (str, bytes)) else value
+    return found
 
 
 @transaction.atomic

@@ -3,9 +3,11 @@
 from django.urls import path
 
 from articles.interest import feedback_views, views
+from crawler.web.pages import moved
 
 urlpatterns = [
-    path("me/interest/", views.learned, name="interest-learned"),
+    path("me/interest/", moved(views.learned, "interest-learned")),
+    path("me/interest/weights/", views.weights, name="interest-weights"),
     path("me/interest/log/", views.log, name="interest-log"),
     path("me/interest/log/<int:pk>/undo/", views.undo_event, name="interest-undo"),
     path("me/interest/forget/", views.forget_feature, name="interest-forget"),

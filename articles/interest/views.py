@@ -1,41 +1,110 @@
-"""Pages about a subscriber's learned interests."""
+"""Pages about a subscriber's interests: what was learned, and what they have set themselves."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from typing import Any
 
 import orjson
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from articles.interest import feedback
 from articles.interest.export import MAX_EXPORTED, export
 from articles.interest.learned import forgotten_features, strongest
 from articles.interest.log import delete_all, forget, remember, reset
+from articles.interest.model import KINDS
 from articles.interest.models import Event
-from articles.interest.scoring import explain
-from articles.models import Article
+from articles.interest.scoring import MIN_REASON_LOG_ODDS, explain
+from articles.interest.tuning import feature_named, mute, put_back, switch_learning, tune, tuning_of
+from articles.models import Article, Subscriber
 from articles.personal.following import subscriber_of
+from crawler.web import undo
 from crawler.web.pages import safe_next
 from crawler.web.pagination import page_of
+from crawler.web.setting_lines import answer_kept
+from crawler.web.settings_tabs import TABS
+
+REASONS_SHOWN = 3
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def learned(request: HttpRequest) -> HttpResponse:
+    """Show the sliders of what interests the subscriber, or keep one that was moved."""
+    subscriber, now = subscriber_of(request.user), datetime.now(UTC)
+    if request.method == "POST":
+        return _keep(request, subscriber, now)
+    tuning = tuning_of(subscriber, now)
+    context = {
+        "tab": TABS["interests"],
+        "kept_at_once": True,
+        "tuning": tuning,
+        "liked": [each.label.name for each in tuning.sliders if each.step > 0 and not each.muted][:3],
+        "disliked": [each.label.name for each in tuning.sliders if each.step < 0][:3],
+        "most_exported": MAX_EXPORTED,
+    }
+    return render(request, "settings/interests.html", context)
 
 
 @never_cache
 @require_safe
-def learned(request: HttpRequest) -> HttpResponse:
-    """Show the strongest likes and dislikes, forgotten features, and actions on them."""
+def weights(request: HttpRequest) -> HttpResponse:
+    """Show every weight with its deviation, and what was forgotten: the page for experts."""
     subscriber = subscriber_of(request.user)
     context = {
+        "tab": TABS["interests"],
         "learned": strongest(subscriber, datetime.now(UTC)),
         "forgotten": forgotten_features(subscriber),
-        "events": Event.objects.filter(subscriber=subscriber).exists(),
-        "most_exported": MAX_EXPORTED,
     }
     return render(request, "interest/learned.html", context)
+
+
+def _keep(request: HttpRequest, subscriber: Subscriber, now: datetime) -> HttpResponse:
+    """Keep what the form of the sliders says, and offer to undo it."""
+    posted = request.POST
+    before = None
+    if name := posted.get("mute", "") or posted.get("unmute", ""):
+        before = mute(subscriber, _named(name), now, muted="mute" in posted)
+        words = _("Muted: such articles never come into “For you”.") if "mute" in posted else _("Not muted.")
+    elif "add" in posted and (name := feature_named(subscriber, posted["add"])):
+        before, words = tune(subscriber, {name: 2}, now), _("You will see more of it.")
+    elif name := posted.get("show", ""):
+        before, words = tune(subscriber, {_named(name): 1}, now), _("It has a slider now.")
+    elif "sliders" in posted:
+        before, words = _moved(request, subscriber, now)
+    elif "learning" in posted:
+        switch_learning(subscriber, now, learns="learns" in posted)
+    if before is not None:
+        undo.offer(request, words, "interest-tuning", before)
+    is_kept_at_once = "sliders" in posted or "learning" in posted
+    return answer_kept(request, "interest-learned") if is_kept_at_once else redirect("interest-learned")
+
+
+def _moved(request: HttpRequest, subscriber: Subscriber, now: datetime) -> tuple[dict[str, Any] | None, str]:
+    """Keep the sliders that were moved. Returns what undoes it, and what was done in words."""
+    tuning = tuning_of(subscriber, now)
+    given = {each.feature: request.POST.get(f"step {each.feature}", "") for each in tuning.sliders}
+    moved = {
+        each.feature: int(given[each.feature])
+        for each in tuning.sliders
+        if re.fullmatch("-?[0-3]", given[each.feature]) and int(given[each.feature]) != each.step
+    }
+    if not moved:
+        return None, ""
+    return tune(subscriber, moved, now), _("Kept. “For you” goes by it from now on.")
+
+
+@undo.register("interest-tuning")
+def _tune_back(user: User, before: Any) -> str:
+    put_back(subscriber_of(user), before, datetime.now(UTC))
+    return _("It is as before.")
 
 
 @never_cache
@@ -47,7 +116,7 @@ def log(request: HttpRequest) -> HttpResponse:
     events = Event.objects.filter(subscriber=subscriber)
     events = (events if everything else events.done()).order_by("-id").select_related("article")
     listed = events.only("kind", "at", "undone", "article__title", "article__identity", "subscriber")
-    context = {"page": page_of(request, listed), "everything": everything}
+    context = {"tab": TABS["interests"], "page": page_of(request, listed), "everything": everything}
     return render(request, "interest/log.html", context)
 
 
@@ -71,7 +140,7 @@ def forget_feature(request: HttpRequest) -> HttpResponse:
         _("Forgotten: %(feature)s. It is learned anew from now on.")
         % {"feature": feature.replace(":", " ", 1)},
     )
-    return redirect("interest-learned")
+    return redirect("interest-weights")
 
 
 @require_POST
@@ -127,8 +196,12 @@ def why(request: HttpRequest, pk: int) -> HttpResponse:
     explanation = explain(subscriber, pk, now)
     if explanation is None:
         raise Http404("the article is gone")
+    parts = [part for part in explanation.parts if abs(part.contribution) >= MIN_REASON_LOG_ODDS]
     context = {
+        "tab": TABS["interests"],
         "article": article,
+        "for_it": [str(part.label) for part in parts if part.contribution > 0][:REASONS_SHOWN],
+        "against_it": [str(part.label) for part in parts if part.contribution < 0][:REASONS_SHOWN],
         "explanation": explanation,
         "exploring": request.GET.get("exploring") == "1",
         "given": feedback.given(subscriber, [pk])[pk],
@@ -137,7 +210,12 @@ def why(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _feature(request: HttpRequest) -> str:
-    feature = request.POST.get("feature", "").replace("\0", "")
-    if ":" not in feature:
+    return _named(request.POST.get("feature", ""))
+
+
+def _named(text: str) -> str:
+    """Return a feature's name. Raises Http404 for what cannot be one."""
+    feature = text.replace("\0", "")
+    if feature.partition(":")[0] not in KINDS or feature.endswith(":"):
         raise Http404("there is no such feature")
     return feature

@@ -23,7 +23,9 @@ from django.utils.translation import ngettext
 from articles.body import body_of
 from articles.intake import Arrival, store_arrivals
 from articles.interest.model import KINDS, SPECIAL_PRIORS, VERSION, Belief, Weights
-from articles.interest.stored import locked, pack, weights_of
+from articles.interest.models import Interest
+from articles.interest.stored import learned_weights_of, locked, pack
+from articles.interest.tuning import MAX_STEP, MAX_TUNED
 from articles.models import CarriedMark, Mark, PersonalFeed, Subscriber, Topic
 from articles.personal.account import PERSONAL_FEED
 from articles.personal.following import export_subscriptions, follow_opml
@@ -129,11 +131,16 @@ class TopicRow(msgspec.Struct, frozen=True):
 
 
 class Interests(msgspec.Struct, frozen=True):
-    """The learned weights in `interests.json`: mean, precision and time by feature."""
+    """The learned weights in `interests.json`: mean, precision and time by feature.
+
+    `tuned` and `muted` are what the subscriber has set: steps, and times since when.
+    """
 
     version: int
     learned: int
     weights: dict[str, tuple[float, float, float]]
+    tuned: dict[str, int] = {}
+    muted: dict[str, float] = {}
 
 
 class Taken(msgspec.Struct):
@@ -338,17 +345,24 @@ def _write_list(file: IO[bytes], rows: Iterable[object]) -> None:
 
 def _interests(subscriber: Subscriber) -> Interests:
     """Return the weights with feeds by address; those of feeds that are gone are left out."""
-    weights = weights_of(subscriber)
-    keys = [int(name[5:]) for name in weights.beliefs if name.startswith("feed:") and name[5:].isdecimal()]
+    weights, row = learned_weights_of(subscriber), Interest.objects.filter(pk=subscriber.pk).first()
+    tuned, muted = (row.tuned, row.muted) if row else ({}, {})
+    every = [*weights.beliefs, *tuned, *muted]
+    keys = {int(name[5:]) for name in every if name.startswith("feed:") and name[5:].isdecimal()}
     urls = dict(Feed.objects.filter(pk__in=keys).values_list("pk", "url"))
-    named: dict[str, tuple[float, float, float]] = {}
-    for name, belief in weights.beliefs.items():
-        kind, _, key = name.partition(":")
-        if kind != "feed":
-            named[name] = (*belief,)
-        elif key.isdecimal() and int(key) in urls:
-            named[f"feed:{urls[int(key)]}"] = (*belief,)
-    return Interests(VERSION, weights.learned, named)
+
+    def named(values: Mapping[str, Any]) -> dict[str, Any]:
+        found = {}
+        for name, value in values.items():
+            kind, _, key = name.partition(":")
+            if kind != "feed":
+                found[name] = value
+            elif key.isdecimal() and int(key) in urls:
+                found[f"feed:{urls[int(key)]}"] = value
+        return found
+
+    beliefs = {name: (*belief,) for name, belief in weights.beliefs.items()}
+    return Interests(VERSION, weights.learned, named(beliefs), named(tuned), named(muted))
 
 
 def _json(value: object) -> bytes:
@@ -464,13 +478,21 @@ def _take_interests(
     row = locked(subscriber, now)
     if row is None or row.learned:
         return 0
-    beliefs: dict[str, Belief] = {}
-    for name, (mean, precision, at) in list(interests.weights.items())[:MAX_FEATURES]:
+
+    def here(name: str) -> str:
         kind, _, about = name.partition(":")
         if kind == "feed":
-            feature = f"feed:{feeds[about]}" if about in feeds else ""
-        else:
-            feature = name[:200] if kind in KINDS or name in SPECIAL_PRIORS else ""
+            return f"feed:{feeds[about]}" if about in feeds else ""
+        return name[:200] if kind in KINDS or name in SPECIAL_PRIORS else ""
+
+    if not row.tuned and not row.muted:
+        steps = {here(name): step for name, step in list(interests.tuned.items())[:MAX_TUNED]}
+        row.tuned = {name: step for name, step in steps.items() if name and abs(step) <= MAX_STEP}
+        times = {here(name): at for name, at in list(interests.muted.items())[:MAX_TUNED]}
+        row.muted = {name: at for name, at in times.items() if name and 0 <= at <= now.timestamp()}
+    beliefs: dict[str, Belief] = {}
+    for name, (mean, precision, at) in list(interests.weights.items())[:MAX_FEATURES]:
+        feature = here(name)
         if feature and abs(mean) < 100 and 0 < precision < 1e6 and 0 <= at <= now.timestamp():
             beliefs[feature] = Belief(mean, precision, at)
     learned = min(max(interests.learned, 0), 2**31 - 1)

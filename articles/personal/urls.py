@@ -6,12 +6,13 @@ from django.urls import path, re_path
 
 from articles.personal import reading_views as reading
 from articles.personal import views
+from crawler.web.pages import moved
 
 urlpatterns = [
     path("", reading.reading_list, name="me"),
     path("read/", reading.mark_list_read, name="me-mark-all-read"),
     path("read/<int:pk>/<str:word>/", reading.mark, name="me-mark"),
-    path("account/", views.account, name="me-account"),
+    path("account/", moved(views.account, "me-account")),
     path("account/export/", views.export_account, name="me-export-account"),
     path("account/export.zip", views.export_archive, name="me-export-archive"),
     path("account/import/", views.import_archive, name="me-import-archive"),
@@ -26,7 +27,7 @@ urlpatterns = [
     path("following/<int:pk>/", views.subscription, name="me-subscription"),
     path("following/<int:pk>/unfollow/", views.unfollow_feed, name="me-unfollow"),
     path("follow/<int:pk>/", views.follow_known, name="me-follow"),
-    path("personal/", views.personal_feeds, name="me-personal-feeds"),
+    path("personal/", moved(views.personal_feeds, "me-personal-feeds")),
     path("personal/new/", views.edit_personal_feed, name="me-new-personal-feed"),
     path("personal/<int:pk>/", views.edit_personal_feed, name="me-personal-feed"),
     re_path(

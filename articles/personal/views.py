@@ -52,6 +52,7 @@ from crawler.web.limits import LimitReached, is_near, limit_of
 from crawler.web.pages import safe_next
 from crawler.web.permissions import person_of
 from crawler.web.sentences import translated
+from crawler.web.settings_tabs import TABS
 from crawler.web.syndication.formats import FORMATS
 from crawler.web.throttles import DailyThrottle
 from feeds.adding.add import Added, WantedFeed, add_feeds
@@ -238,7 +239,9 @@ def personal_feeds(request: HttpRequest) -> HttpResponse:
     """Show the subscriber's personal feeds with their addresses."""
     own_feeds = subscriber_of(request.user).personal_feeds.prefetch_related("hub_clients")
     rows = [(row, addresses(row, request), list_address(row, request)) for row in own_feeds]
-    return render(request, "me/personal_feeds.html", {"personal_feeds": rows, "formats": FORMATS})
+    return render(
+        request, "settings/own.html", {"tab": TABS["own"], "personal_feeds": rows, "formats": FORMATS}
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -262,6 +265,7 @@ def edit_personal_feed(request: HttpRequest, pk: int | None = None) -> HttpRespo
             messages.success(request, _("%(name)s was changed.") % {"name": row.name})
         return redirect("me-personal-feeds")
     context = {
+        "tab": TABS["own"],
         "form": form,
         "personal_feed": row,
         "folders": folders_of(subscriber),
@@ -310,7 +314,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "marks": subscriber.marks.count(),
         "events": subscriber.events.count(),
     }
-    return render(request, "me/account.html", context)
+    return render(request, "settings/data.html", context | {"tab": TABS["data"]})
 
 
 @never_cache

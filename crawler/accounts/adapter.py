@@ -22,6 +22,8 @@ from django.utils.translation import gettext as _
 
 from crawler.accounts.invitations import invitation_of, use_invitation, welcome
 from crawler.accounts.models import Invitation
+from crawler.accounts.sign_up import is_open
+from crawler.engine.mailing import has_mail
 from crawler.web.attempts import client_address
 
 log = logging.getLogger(__name__)
@@ -32,12 +34,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return whether anybody may sign up, or the visitor has come with an invitation."""
-        return settings.SIGN_UP == "open" or invitation_of(request, datetime.now(UTC)) is not None
+        return is_open() or invitation_of(request, datetime.now(UTC)) is not None
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         """Store a new account, with the role and the feeds of its invitation."""
         with transaction.atomic():
-            invitation = _used_invitation(request, settings.SIGN_UP == "open")
+            invitation = _used_invitation(request, is_open())
             stored: User = super().save_user(request, user, form, commit)
             if invitation is not None and commit:
                 welcome(stored, invitation)
@@ -45,11 +47,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a mail if there is a server for it."""
-        if settings.EMAIL_URL:
+        if has_mail():
             try:
                 super().send_mail(template_prefix, email, context)
             except (SMTPException, OSError) as error:
-                log.error("no mail could be sent by EMAIL_URL: %s", error)
+                log.error("no mail could be sent: %s", error)
 
     def get_login_stages(self) -> list[str]:
         """Return the stages of a sign-in, in which people without a mail address need not confirm one."""

@@ -6,6 +6,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
 from crawler.accounts import views
+from crawler.web.pages import moved
 
 urlpatterns = [
     path("accounts/login/", views.SignIn.as_view(), name="login"),
@@ -15,7 +16,7 @@ urlpatterns = [
     path("accounts/password/own/", views.own_password, name="account-own-password"),
     path("accounts/join/<str:secret>/", views.join, name="join"),
     path("accounts/oidc/<str:provider_id>/login/", views.to_provider, name="openid_connect_login"),
-    path("accounts/security/", views.security, name="account-security"),
+    path("accounts/security/", moved(views.security, "account-security")),
     path("accounts/security/end/<int:pk>/", views.end_session, name="account-end-session"),
     path("accounts/choices/", views.keep_choices, name="account-choices"),
     path("accounts/leave/", views.leave, name="account-leave"),

@@ -34,11 +34,18 @@ from crawler.accounts.forms import ChoicesForm, InvitationForm, RoleForm
 from crawler.accounts.invitations import invitation_of, remember_invitation
 from crawler.accounts.links import password_link
 from crawler.accounts.models import Account, Invitation, choices_of
+from crawler.accounts.sign_up import confirms_mail
+from crawler.engine.chosen import chosen
+from crawler.engine.mailing import has_mail
 from crawler.web.attempts import seconds_to_wait, take_attempt
+from crawler.web.operator_settings import keep_posted, line
+from crawler.web.pages import wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs, person_of
 from crawler.web.refusals import too_many_requests
 from crawler.web.roles import OWNER, ROLE_NAMES, ROLES, give_role, role_of, users_with_roles
+from crawler.web.setting_lines import SettingLine
+from crawler.web.settings_tabs import TABS
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +67,7 @@ class SignIn(LoginView):  # type: ignore[misc]
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Add how people get an account here."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        return context | {"sign_up": settings.SIGN_UP, "organisation": settings.OIDC_NAME}
+        return context | {"sign_up": chosen("SIGN_UP"), "organisation": settings.OIDC_NAME}
 
 
 @login_not_required
@@ -96,6 +103,11 @@ def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
 class Join(SignupView):  # type: ignore[misc]
     """The page on which a new account is made."""
 
+    def get_form_kwargs(self) -> dict[str, Any]:
+        """Ask for a mail address where one has to be confirmed."""
+        kwargs: dict[str, Any] = super().get_form_kwargs()
+        return kwargs | {"email_required": confirms_mail()}
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Add who invites."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
@@ -109,7 +121,7 @@ class ForgottenPassword(PasswordResetView):  # type: ignore[misc]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Show the form, or without a mail server whom to ask. 429 after many requests from an address."""
-        if not settings.EMAIL_URL:
+        if not has_mail():
             return render(request, "account/ask_for_link.html")
         now = datetime.now(UTC)
         if request.method == "POST" and not take_attempt("password-reset", request, now):
@@ -157,10 +169,10 @@ def security(request: HttpRequest) -> HttpResponse:
         "role_words": ROLES[role_of(user)],
         "factors": list(Authenticator.objects.filter(user=user).order_by("type", "pk")),
         "sessions": sorted(sessions, key=lambda session: session.last_seen_at, reverse=True),
-        "has_mail": bool(settings.EMAIL_URL),
+        "has_mail": has_mail(),
         "organisation": settings.OIDC_NAME,
         "leaves": account.delete_after if account else None,
-        "choices": ChoicesForm(instance=account),
+        "tab": TABS["account"],
     }
     return render(request, "account/security.html", context)
 
@@ -173,13 +185,15 @@ def keep_choices(request: HttpRequest) -> HttpResponse:
     form = ChoicesForm(request.POST, instance=account)
     if not form.is_valid():
         messages.error(request, _("Nothing was changed: there is no such language or time zone."))
-        return redirect("account-security")
+        return redirect("settings-language")
     form.save()
     choices = choices_of(account)
     with translation.override(account.language or translation.get_language()):
         messages.success(request, _("Pages are shown so from now on."))
     request.choices_to_remember = choices  # type: ignore[attr-defined]
-    return redirect("account-security")
+    if wants_part(request):  # all words of the page are in the other language now
+        return HttpResponse(headers={"HX-Redirect": reverse("settings-language")})
+    return redirect("settings-language")
 
 
 @never_cache
@@ -215,25 +229,61 @@ def leave(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: HttpRequest) -> HttpResponse:
-    """Show who has an account and the open invitations; make an invitation."""
-    owner, now = person_of(request), datetime.now(UTC)
-    form, link = InvitationForm(request.POST or None), ""
-    if request.method == "POST" and form.is_valid():
-        _, secret = Invitation.make(owner, now, **form.cleaned_data)
-        link = request.build_absolute_uri(reverse("join", args=[secret]))
-        form = InvitationForm()
+    """Show who has an account; make an invitation, as the page of sign-up does."""
+    if request.method == "POST":
+        return sign_up(request)
     users = users_with_roles().select_related("account").order_by("username")
     page = page_of(request, users, size=50)
     context = {
-        "form": form if form.is_bound else InvitationForm(initial={"max_uses": 1, "days": 7}),
-        "link": link,
         "page": page,
         "people": [(user, role_of(user)) for user in page.object_list],
         "roles": ROLES,
-        "invitations": Invitation.objects.open(now).select_related("made_by", "folder")[:100],
-        "sign_up": settings.SIGN_UP,
+        "sign_up": chosen("SIGN_UP"),
     }
-    return render(request, "account/people.html", context, status=400 if form.errors else 200)
+    return render(request, "account/people.html", context)
+
+
+@needs(OWNER)
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_up(request: HttpRequest) -> HttpResponse:
+    """Show or set who may make an account and what each may take up; make an invitation."""
+    owner, now = person_of(request), datetime.now(UTC)
+    lines = _limit_lines()
+    who = line("SIGN_UP", _("Who may come"), "radio")
+    is_invitation = "role" in request.POST
+    if request.method == "POST" and not is_invitation:
+        return keep_posted(request, [who, *lines], "settings-signup")
+    form, link = InvitationForm(request.POST if is_invitation else None), ""
+    if is_invitation and form.is_valid():
+        _row, secret = Invitation.make(owner, now, **form.cleaned_data)
+        link = request.build_absolute_uri(reverse("join", args=[secret]))
+        form = InvitationForm()
+    context = {
+        "tab": TABS["signup"],
+        "kept_at_once": True,
+        "form": form if form.is_bound else InvitationForm(initial={"max_uses": 1, "days": 7}),
+        "link": link,
+        "who": who,
+        "lines": lines,
+        "people": User.objects.filter(is_active=True).count(),
+        "invitations": Invitation.objects.open(now).select_related("made_by", "folder")[:100],
+        "has_mail": has_mail(),
+    }
+    return render(request, "settings/signup.html", context, status=400 if form.errors else 200)
+
+
+def _limit_lines() -> list[SettingLine]:
+    """Return the lines of what one person may take up; 0 is as much as they like."""
+    return [
+        line("LIMIT_FEEDS", _("At most"), "number", unit=_("feeds each"), step="1"),
+        line("LIMIT_SITES", _("At most"), "number", unit=_("watched sites each"), step="1"),
+        line(
+            "LIMIT_REQUESTS_A_DAY", _("At most"), "number", step="1",
+            unit=_("requests of programs a day each"),
+            help=_("0 is as much as they like. Operators have no limits."),
+        ),
+    ]  # fmt: skip
 
 
 @needs(OWNER)
@@ -300,7 +350,7 @@ def revoke(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     """Take an invitation back."""
     Invitation.objects.filter(pk=pk, revoked__isnull=True).update(revoked=datetime.now(UTC))
     messages.success(request, _("The invitation was taken back."))
-    return HttpResponseRedirect(reverse("people"))
+    return HttpResponseRedirect(reverse("settings-signup"))
 
 
 def _other_owners(user: User) -> bool:

@@ -78,7 +78,9 @@ class Host(models.Model):
     @property
     def pause(self) -> float:
         """The seconds between two requests to the host: its own, or the setting's."""
-        return float(settings.FETCH_HOST_SPACING_SECONDS if self.spacing is None else self.spacing)
+        from crawler.engine.chosen import chosen  # noqa: PLC0415 - it reads a table of this module
+
+        return float(chosen("FETCH_HOST_SPACING_SECONDS") if self.spacing is None else self.spacing)
 
 
 class SiteLogin(models.Model):
@@ -165,3 +167,14 @@ class Deployment(models.Model):
         rows = cls.objects.filter(id=1).values_list("allowed_networks", flat=True)
         networks: list[str] | None = rows.first()
         return [str(network) for network in settings.FETCH_ALLOWED_NETWORKS] if networks is None else networks
+
+
+class OperatorSetting(models.Model):
+    """A setting that an operator chose on a page (`crawler.engine.chosen`); secrets are encrypted."""
+
+    name = models.CharField(max_length=60, primary_key=True)
+    value = models.JSONField()
+    changed = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return self.name

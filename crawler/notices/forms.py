@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.forms import BoundField
@@ -19,6 +18,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from articles.models import Subscription, Topic
 from articles.personal.following import folders_of, subscriber_of
+from crawler.engine.mailing import has_mail
 from crawler.notices.models import RULE_ABOUT, RULE_FIELDS, Rule, Target, target_kinds
 from crawler.notices.targets import KINDS
 from crawler.notices.targets.base import AddressError, AddressField
@@ -149,7 +149,7 @@ class RuleForm(RowForm):
 
 def _own_address(user: User) -> str:
     """Return the mail address that is offered to a person who has no place for messages yet, else ""."""
-    is_offered = settings.EMAIL_URL and not Target.objects.filter(user=user).exists()
+    is_offered = has_mail() and not Target.objects.filter(user=user).exists()
     return user.email if is_offered else ""
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from django.urls import path
 
 from crawler.notices import views
+from crawler.web.pages import moved
 
 urlpatterns = [
-    path("", views.notifications, name="notifications"),
+    path("", moved(views.notifications, "notifications")),
     path("new/", views.rule_page, name="notification-new"),
     path("log/", views.log, name="notification-log"),
     path("export.json", views.export, name="notification-export"),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
@@ -21,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from articles.models import Article, Topic
+from crawler.engine.mailing import has_mail
 from crawler.notices import push
 from crawler.notices.forms import RuleForm, TargetForm
 from crawler.notices.models import Notice, Notification, Rule, Target
@@ -32,6 +32,7 @@ from crawler.notices.writing import texts_of, write_test
 from crawler.web.pages import safe_next
 from crawler.web.pagination import page_of
 from crawler.web.permissions import person_of
+from crawler.web.settings_tabs import TABS
 from feeds.models import Feed
 from recrawl.models import Site, WatchedPage
 
@@ -49,11 +50,16 @@ def notifications(request: HttpRequest) -> HttpResponse:
         .select_related("feed", "topic", "site", "page")
         .prefetch_related("targets")
     )
+    week = datetime.now(UTC) - timedelta(days=7)
+    sent = Notification.objects.filter(user=user, state=Notification.State.SENT)
     context = {
+        "tab": TABS["notifications"],
+        "active": sum(not rule.paused for rule in rules),
+        "sent_week": sent.filter(sent__gte=week).count(),
         "rules": rules.annotate(sent=Count("messages", filter=Q(messages__state=Notification.State.SENT))),
         "targets": Target.objects.filter(user=user).annotate(used=Count("rules")),
         "push_key": push.public_key(),
-        "has_mail": bool(settings.EMAIL_URL),
+        "has_mail": has_mail(),
     }
     return render(request, "notices/notifications.html", context)
 
@@ -74,6 +80,7 @@ def rule_page(request: HttpRequest, pk: int | None = None) -> HttpResponse:
             return _kept(request, form.save())
     targets = Target.objects.filter(user=user)
     context = {
+        "tab": TABS["notifications"],
         "form": form,
         "rule": rule,
         "targets": targets,
@@ -154,7 +161,12 @@ def new_target(request: HttpRequest) -> HttpResponse:
                 messages.warning(request, message % {"secret": secret})
             messages.success(request, _("Messages can go to %(name)s now.") % {"name": target.name})
             return HttpResponseRedirect(safe_next(request, reverse("notifications")))
-    context = {"form": form, "has_mail": bool(settings.EMAIL_URL), "next": request.GET.get("next", "")}
+    context = {
+        "tab": TABS["notifications"],
+        "form": form,
+        "has_mail": has_mail(),
+        "next": request.GET.get("next", ""),
+    }
     return render(request, "notices/target.html", context, status=422 if form.errors else 200)
 
 
@@ -205,6 +217,7 @@ def log(request: HttpRequest) -> HttpResponse:
         notifications = notifications.filter(state=state)
     held_notices = Notice.objects.filter(rule__user=user).exclude(held="").select_related("rule")[:50]
     context = {
+        "tab": TABS["notifications"],
         "page": page_of(request, notifications),
         "state": state,
         "states": Notification.State.choices,

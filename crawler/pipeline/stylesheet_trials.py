@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from django.conf import settings
 from django.db.models import Q, QuerySet
 
+from crawler.engine.chosen import chosen
 from crawler.fetching.sandboxed import client
 from crawler.pipeline.documents import content_of, key_of
 from crawler.pipeline.models import Document, Stylesheet
@@ -58,7 +58,7 @@ def read_again(sheet: Stylesheet) -> int:
 def _finished(types: Sequence[str]) -> QuerySet[Document]:
     """Return finished documents of these types (empty: all) whose content is still there."""
     of_page = Q(page__isnull=False)
-    if days := settings.RETENTION_PAGE_HTML_DAYS:  # older pages have lost their HTML
+    if days := chosen("RETENTION_PAGE_HTML_DAYS"):  # older pages have lost their HTML
         of_page &= Q(fetched__gte=datetime.now(UTC) - timedelta(days=days))
     has_content = Q(body__isnull=False) | of_page
     finished = Document.objects.filter(has_content, state=Document.State.DONE).defer("triples")

@@ -5,9 +5,10 @@ They are settings (LIMIT_...), 0 for none, and do not hold for operators.
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
+
+from crawler.engine.chosen import chosen
 
 NEAR_SHARE = 0.8
 """The share of a limit from which pages mention it."""
@@ -19,7 +20,7 @@ class LimitReached(PermissionDenied):
 
 def limit_of(user: User | AnonymousUser, name: str) -> int:
     """Return a limit (`LIMIT_FEEDS`) as it holds for a user, 0 for none."""
-    limit: int = getattr(settings, name)
+    limit: int = chosen(name)
     return 0 if user.is_staff else limit
 
 

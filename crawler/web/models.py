@@ -1,8 +1,19 @@
-"""Rows of the web server: attempts with unknown secrets and wrong passwords."""
+"""Rows of the web server: attempts with unknown secrets and wrong passwords, and tokens of programs."""
 
 from __future__ import annotations
 
+import secrets
+from datetime import datetime, timedelta
+
+from django.conf import settings
 from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.crypto import salted_hmac
+
+NOTED_EVERY = timedelta(minutes=1)
+"""The last use of a token is written down at most so often."""
+TOKEN_PREFIX = "fst_"  # noqa: S105 - so that scanners of leaked secrets know one
 
 
 class Attempts(models.Model):
@@ -20,3 +31,42 @@ class Attempts(models.Model):
 
     def __str__(self) -> str:
         return f"{self.failures} since {self.window:%Y-%m-%d %H:%M}"
+
+
+class ApiToken(models.Model):
+    """A named key with which a program uses the API as its owner. Only a keyed hash of it is stored."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    ending = models.CharField(max_length=4, editable=False, help_text="The last characters, to tell it by.")
+    may_write = models.BooleanField(default=False)
+    created = models.DateTimeField(db_default=Now(), editable=False)
+    last_used = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        app_label = "crawler"
+        ordering = ["name", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def make(cls, user: models.Model, name: str, *, may_write: bool) -> tuple[ApiToken, str]:
+        """Store a token. Returns it with its secret, which is not stored."""
+        secret = TOKEN_PREFIX + secrets.token_urlsafe(30)
+        row = cls.objects.create(
+            user=user, name=name, digest=token_digest(secret), ending=secret[-4:], may_write=may_write
+        )
+        return row, secret
+
+    def note_use(self, now: datetime) -> None:
+        """Write down that it was used, unless that was written down a moment ago."""
+        is_old = Q(last_used__isnull=True) | Q(last_used__lt=now - NOTED_EVERY)
+        if self.last_used is None or self.last_used < now - NOTED_EVERY:
+            ApiToken.objects.filter(is_old, pk=self.pk).update(last_used=now)
+
+
+def token_digest(secret: str) -> str:
+    """Return the keyed hash under which the secret of a token is stored."""
+    return salted_hmac("crawler.web.ApiToken", secret, algorithm="sha256").hexdigest()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
@@ -43,3 +44,15 @@ def safe_next(request: HttpRequest, otherwise: str) -> str:
         target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
     return target if here else otherwise
+
+
+def moved(view: Callable[..., HttpResponse], name: str) -> Callable[..., HttpResponse]:
+    """Return a view for a page's former address: it leads to the present one, and still takes its forms."""
+
+    def former(request: HttpRequest) -> HttpResponse:
+        if request.method == "POST":
+            return view(request)
+        query = request.META.get("QUERY_STRING", "")
+        return HttpResponseRedirect(f"{reverse(name)}?{query}" if query else reverse(name))
+
+    return former

@@ -23,8 +23,8 @@ SENTENCES = (
     gettext_noop("This device could not be added: {reason}"),
     gettext_noop("Your Mastodon server, such as mastodon.social"),
     gettext_noop("That is no server's name."),
-    gettext_noop("The address is copied."),
-    gettext_noop("The address is selected: copy it with the keyboard."),
+    gettext_noop("Copied."),
+    gettext_noop("It is selected: copy it with the keyboard."),
 )
 """Each sentence of a script, as it stands there in `t("...")`; tests compare the two."""
 

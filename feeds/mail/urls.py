@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
+from crawler.web.pages import moved
 from feeds.mail import views
 
 urlpatterns = [
-    path("", views.newsletters, name="newsletters"),
+    path("", moved(views.newsletters, "newsletters")),
     path("addresses/", views.new_address, name="mail-address-new"),
     path("addresses/<int:pk>/delete/", views.delete_address, name="mail-address-delete"),
     path("mailboxes/", views.new_mailbox, name="mailbox-new"),

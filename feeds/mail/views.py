@@ -18,6 +18,7 @@ from crawler.isolation.calls import ProgramError
 from crawler.web.limits import LimitReached
 from crawler.web.permissions import person_of
 from crawler.web.sentences import translated
+from crawler.web.settings_tabs import TABS
 from feeds.mail import calls
 from feeds.mail.delivery import follow_newsletter, refuse_newsletter
 from feeds.mail.forms import MailAddressForm, MailboxForm
@@ -43,6 +44,7 @@ def _page(
         state=Newsletter.State.FOLLOWED, feed__isnull=False, feed__removed__isnull=True
     )
     context: dict[str, Any] = {
+        "tab": TABS["newsletters"],
         "requests": SubscriptionRequest.objects.filter(user=user, done__isnull=True)[:SHOWN],
         "offered": mine.filter(state=Newsletter.State.OFFERED)[:SHOWN],
         "followed": followed.select_related("feed")[:SHOWN],

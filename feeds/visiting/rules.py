@@ -1,11 +1,13 @@
-"""How visits are planned: an operator's choices, and the settings if none was made."""
+"""How visits are planned: the environment wins, then an operator's choices, then the defaults."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 
+from crawler import environment
 from feeds.models import PlanningRules
 
 
@@ -33,15 +35,16 @@ def rules() -> VisitRules:
 
 
 def in_force(row: PlanningRules) -> VisitRules:
-    """Return the rules of a row, with the settings for what it leaves open."""
+    """Return the rules of a row, with the settings for what it leaves open or the environment has set."""
 
-    def chosen(value: float | None, setting: float) -> float:
-        return setting if value is None else value
+    def chosen(value: Any, name: str) -> Any:
+        setting = getattr(settings, name)
+        return setting if value in (None, "") or environment.is_given(name) else value
 
     return VisitRules(
-        row.policy or settings.FEED_POLICY,
-        chosen(row.budget, settings.FEED_BUDGET),
-        chosen(row.audience_weight, settings.FEED_AUDIENCE_WEIGHT),
+        chosen(row.policy, "FEED_POLICY"),
+        chosen(row.budget, "FEED_BUDGET"),
+        chosen(row.audience_weight, "FEED_AUDIENCE_WEIGHT"),
         row.active_only,
-        int(chosen(row.training_max_ticks, settings.FEED_TRAINING_MAX_TICKS)),
+        int(chosen(row.training_max_ticks, "FEED_TRAINING_MAX_TICKS")),
     )

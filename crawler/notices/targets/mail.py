@@ -31,11 +31,12 @@ class MailTarget(TargetKind):
 
     def send(self, message: dict[str, Any]) -> SendOutcome:
         """Send a mail with a way to stop its rule's messages (RFC 8058)."""
-        from django.conf import settings  # noqa: PLC0415 - not in the process without settings
-        from django.core.mail import EmailMultiAlternatives  # noqa: PLC0415
+        from django.core.mail import EmailMultiAlternatives  # noqa: PLC0415 - only where settings are
 
-        if not settings.EMAIL_URL:
-            return SendOutcome("failed", gettext_noop("no mail server is set (EMAIL_URL)"))
+        from crawler.engine.mailing import has_mail  # noqa: PLC0415
+
+        if not has_mail():
+            return SendOutcome("failed", gettext_noop("no mail server is set"))
         html, stop = message["html"], message["stop"]
         headers = {"Message-ID": f"<{message['uid']}@freshet>", "Auto-Submitted": "auto-generated"}
         if stop:

@@ -28,6 +28,8 @@ from crawler.celery import app
 from crawler.database.backups import unknown_migrations
 from crawler.database.takeover import missing_migrations
 from crawler.engine import pulses
+from crawler.engine.chosen import chosen
+from crawler.engine.mailing import has_mail
 from crawler.engine.models import Pulse
 from crawler.fetching.browser import look
 from crawler.isolation import confine
@@ -289,7 +291,7 @@ def _settings() -> Iterator[Finding]:
         fights = True
         sentence = "PUBLIC_URL is https, and BEHIND_TLS_PROXY says that no proxy stands before this server."
         yield Finding("settings", "bad", sentence, "Unset BEHIND_TLS_PROXY.")
-    if settings.SIGN_UP == "open" and not settings.EMAIL_URL:
+    if chosen("SIGN_UP") == "open" and not has_mail():
         fights = True
         sentence = "Everybody may sign up, and no mail can be sent to those who forget their passwords."
         yield Finding("settings", "note", sentence, "Set EMAIL_URL.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q
@@ -12,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 from articles.models import Page
 from articles.personal.archive import settle_carried_marks
 from articles.personal.versions import touch
+from crawler.engine.chosen import chosen
 from crawler.frontier.models import Body, CrawlUrl
 from crawler.operation.site.retention_rules import RETENTIONS, Retention, expirable_articles
 from crawler.pipeline.models import Document, PhaseFigure
@@ -49,9 +49,10 @@ def _expire_articles(now: datetime) -> int:
 
     Returns the number of articles.
     """
-    if not settings.RETENTION_ARTICLES_DAYS:
+    days = chosen("RETENTION_ARTICLES_DAYS")
+    if not days:
         return 0
-    old = expirable_articles().filter(fetched__lt=now - timedelta(days=settings.RETENTION_ARTICLES_DAYS))
+    old = expirable_articles().filter(fetched__lt=now - timedelta(days=days))
     feeds = list(old.order_by("pk").values_list("feed_id", flat=True)[:AT_ONCE])
     deleted = _delete(old)
     touch(feeds)
@@ -82,7 +83,7 @@ def _delete_accounts(now: datetime) -> int:
 
 def _empty_bodies(now: datetime) -> int:
     """Drop the HTML, not the text, of pages fetched long ago."""
-    days = settings.RETENTION_PAGE_HTML_DAYS
+    days = chosen("RETENTION_PAGE_HTML_DAYS")
     if not days:
         return 0
     old = Page.objects.filter(fetched__lt=now - timedelta(days=days)).filter(~Q(html=b""))

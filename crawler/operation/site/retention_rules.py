@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy
 
 from articles.interest.models import Event
 from articles.models import Article, Mark, Page
+from crawler.engine.chosen import chosen
 from feeds.models import Retrieval
 from recrawl.models import Change, Check, Version
 
@@ -41,7 +41,7 @@ class Retention:
     @property
     def days(self) -> int:
         """The days that its rows are kept, 0 for ever."""
-        return int(getattr(settings, self.setting))
+        return int(chosen(self.setting))
 
     def older(self, days: int, now: datetime) -> QuerySet[Any]:
         """Return the rows that are older than `days`."""

@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -59,6 +60,17 @@ def locked_out(
     response.headers["Retry-After"] = str(seconds)
     response.headers["Cache-Control"] = "private, no-store"
     return response
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Lead to what the person's browser remembers as the first page: all unread, For you, or changes."""
+    start = request.COOKIES.get("freshet-start", "")
+    if start == "changes":
+        return redirect("sites")
+    return HttpResponseRedirect(
+        f"{reverse('read')}?order=interest" if start == "interest" else reverse("read")
+    )
 
 
 @require_safe

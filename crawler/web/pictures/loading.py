@@ -12,6 +12,7 @@ from urllib.parse import urljoin, urlsplit
 from django.conf import settings
 
 from crawler.database.threads import ConnectionThreads
+from crawler.engine.chosen import chosen
 from crawler.failures import Failure
 from crawler.web.pictures import client
 from crawler.web.pictures.cache import PictureCache
@@ -29,10 +30,9 @@ _waiting: dict[str, Future[str]] = {}
 _loaded = 0
 
 
-@cache
 def picture_cache() -> PictureCache:
     """Return the cache of this machine."""
-    return PictureCache(settings.DATA_DIR / "pictures", settings.PICTURES_MAX_MEGABYTES * 1_000_000)
+    return PictureCache(settings.DATA_DIR / "pictures", chosen("PICTURES_MAX_MEGABYTES") * 1_000_000)
 
 
 @cache

@@ -31,6 +31,7 @@ from django.utils.translation import gettext as _
 from crawler.failures import Failure
 from crawler.web.script_words import translations
 from crawler.web.sentences import translated
+from crawler.web.settings_tabs import Tab, groups_for
 from crawler.web.undo import offered
 
 register = template.Library()
@@ -177,8 +178,16 @@ LOOKS = {
     "side": {"closed"},
     "look": {"dense"},
     "scroll": {"on"},
+    "keys": {"off"},
+    "start": {"interest", "changes"},
 }
 """Settings of how pages look: cookies that app.js writes and the server puts on the html element."""
+
+
+@register.simple_tag(takes_context=True)
+def settings_groups(context: Mapping[str, Any]) -> list[tuple[str, list[Tab]]]:
+    """Return the groups of tabs on a page of Settings, which has a `tab`; none elsewhere."""
+    return groups_for(context["user"]) if "tab" in context else []
 
 
 @register.simple_tag(takes_context=True)

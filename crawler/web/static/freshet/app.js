@@ -38,6 +38,7 @@
     if (form) form.hidden = true;
     show(toast);
   };
+  window.freshetSay = (words) => say(words);
   const noteIn = (place, words) => {
     const note = document.createElement("p");
     note.className = "note bad";
@@ -45,8 +46,22 @@
     place.replaceChildren(note);
     place.hidden = false;
   };
+  // What was done is told once: a page that is opened while it can still be undone does not tell it again.
+  const wasTold = (toast) => {
+    const { token } = toast.dataset;
+    if (!token) return false;
+    try {
+      const told = sessionStorage.getItem("freshet.told") === token;
+      sessionStorage.setItem("freshet.told", token);
+      return told;
+    } catch { return false; /* a private window */ }
+  };
   const show = (toast) => {
     clearTimeout(show.timer);
+    if (wasTold(toast)) {
+      toast.hidden = true;
+      return;
+    }
     toast.hidden = true;
     void toast.offsetWidth; // the line that ebbs away begins anew
     toast.hidden = false;
@@ -322,6 +337,8 @@
     for (const output of $$("[data-picked]", form)) output.textContent = number;
   };
   document.addEventListener("change", (event) => {
+    const { setting, off } = event.target.dataset;
+    if (setting) set(setting, event.target.type === "checkbox" ? (event.target.checked ? "" : off) : event.target.value);
     const form = event.target.closest(".page:not(.tool) [data-picking]");
     if (form) {
       if (event.target.matches("[data-pick-all]")) for (const box of $$("[data-pick]", form)) box.checked = event.target.checked;
@@ -450,7 +467,7 @@
       else press('.reader [data-do="close-article"]');
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || root.dataset.keys === "off") return;
     if (event.target.closest("input, textarea, select, [contenteditable], dialog[open], audio, video")) return;
     if (event.key === " " && event.target.closest("button, summary")) return;
     if (pressedG && Date.now() - pressedG < 900) {

@@ -1,0 +1,72 @@
+"""What an operator sets for everyone here: the lines of a form, what is kept of it, and its undoing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from crawler import environment
+from crawler.engine.chosen import CHOOSABLE, ChoiceError, choose, chosen, chosen_by_hand, put_back
+from crawler.web import undo
+from crawler.web.roles import OPERATOR, is_at_least
+from crawler.web.setting_lines import SettingLine, answer_kept, answer_refused
+
+MONTH, QUARTER, YEAR = 30, 90, 365
+USUAL_DAYS = (7, MONTH, QUARTER, YEAR, 0)
+
+
+def line(name: str, label: str, kind: Any, **options: Any) -> SettingLine:
+    """Return the line of a setting with its present value, and whether the environment has fixed it."""
+    value = chosen(name)
+    fixed_by = name if environment.is_given(name) else ""
+    shown = value if kind == "switch" else f"{value:g}" if isinstance(value, float) else str(value)
+    return SettingLine(name, label, kind, shown, fixed_by=fixed_by, **options)
+
+
+def days_line(name: str, label: str, words: str = "") -> SettingLine:
+    """Return the line of a number of days, chosen among the usual ones and the present one."""
+    days = [*sorted({*USUAL_DAYS, chosen(name)} - {0}), 0]
+    return line(name, label, "select", help=words, choices=[(str(each), days_words(each)) for each in days])
+
+
+def days_words(days: int) -> str:
+    """Write a number of days as people say it: "a year"; 0 is for ever."""
+    usual = {0: _("for ever"), 7: _("a week"), MONTH: _("a month"), QUARTER: _("3 months"), YEAR: _("a year")}
+    return usual.get(days) or ngettext("%(n)s day", "%(n)s days", days) % {"n": days}
+
+
+def keep_posted(request: HttpRequest, lines: Sequence[SettingLine], view: str) -> HttpResponse:
+    """Keep what a form changes of these lines, and offer to undo it. One value that is refused keeps none."""
+    wanted: dict[str, Any] = {}
+    for each in lines:
+        if each.fixed_by or each.name not in CHOOSABLE:
+            continue
+        given = each.name in request.POST if each.kind == "switch" else request.POST.get(each.name)
+        if given is None:
+            continue
+        try:
+            value = CHOOSABLE[each.name].read(given)
+        except ChoiceError as error:
+            return answer_refused(request, each.name, str(error))
+        if value != chosen(each.name):
+            wanted[each.name] = value
+    before = {name: chosen_by_hand(name) for name in wanted}
+    for name, value in wanted.items():
+        choose(name, value)
+    if wanted:
+        undo.offer(request, _("Kept. It holds from the next round of visits."), "operator-settings", before)
+    return answer_kept(request, view)
+
+
+@undo.register("operator-settings")
+def _restore(user: User, before: Mapping[str, Any]) -> str:
+    """Take a change of settings back."""
+    if is_at_least(user, OPERATOR):
+        for name, stored in before.items():
+            put_back(name, stored)
+    return _("It is set as before.")
