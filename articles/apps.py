@@ -1,10 +1,12 @@
 """Django's entry for the app `articles`: articles, stories and personal feeds."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class ArticlesConfig(AppConfig):
     name = "articles"
+    verbose_name = gettext_lazy("Articles")
 
     def ready(self) -> None:
         """Register the selection of graphs by feed, and the receiver of added feeds."""

@@ -263,7 +263,7 @@ INSTALLED_APPS = [
     "articles.greader",
     "articles.interest",
     "recrawl",
-    "django.contrib.admin.apps.SimpleAdminConfig",  # urls.py looks for the apps' admin: workers need none
+    "crawler.operation.site.admin_config.GroupedAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

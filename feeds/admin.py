@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from crawler.engine.wake import wake_controller
 from crawler.text.characters import MAX_INDEXED_CHARACTERS
 from crawler.text.reasons import Reason
-from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
+from crawler.web.admin import NamedValuesFilter, RecordAdmin, RowAdmin, RowsInline
 from feeds.adding.add import Added
 from feeds.adding.opml import OpmlError
 from feeds.categories import subtree
@@ -131,7 +131,15 @@ class FeedAdmin(RowAdmin):
         "__str__", "kind", "category_name", "status", "phase", "last_success", "last_new", "failure",
         "not_before", "subscribers",
     )  # fmt: skip
-    list_filter = ("kind", "status", "phase", FailureFilter, CategoryFilter, "language", "format")
+    list_filter = (
+        "kind",
+        "status",
+        "phase",
+        FailureFilter,
+        CategoryFilter,
+        ("language", NamedValuesFilter),
+        ("format", NamedValuesFilter),
+    )
     list_select_related = ("category",)
     search_fields = ("title", "url", "site_url")
     actions = ("pause_feeds", "resume_feeds", "retrieve_feeds", "move_feeds")

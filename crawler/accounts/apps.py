@@ -5,11 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class AccountsConfig(AppConfig):
     name = "crawler.accounts"
     label = "accounts"
+    verbose_name = gettext_lazy("Invitations")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

@@ -3,6 +3,7 @@
 from django.apps import AppConfig
 from django.core.checks import Tags, register
 from django.utils.module_loading import autodiscover_modules
+from django.utils.translation import gettext_lazy
 
 from crawler.database.takeover import check_age
 
@@ -10,7 +11,7 @@ from crawler.database.takeover import check_age
 class EngineConfig(AppConfig):
     name = "crawler.engine"
     label = "crawler"
-    verbose_name = "crawler"
+    verbose_name = gettext_lazy("Crawler")
 
     def ready(self) -> None:
         """Import the `tasks` module of every app, so that their receivers of engine signals are connected.

@@ -5,11 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class NoticesConfig(AppConfig):
     name = "crawler.notices"
     label = "notices"
+    verbose_name = gettext_lazy("Notifications")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

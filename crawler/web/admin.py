@@ -1,10 +1,12 @@
-"""The admin's name, and the engine's rows in it: hosts, pulses, API tokens."""
+"""The engine's rows in the admin: hosts, pulses, API tokens."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.http import HttpRequest
 from rest_framework.authtoken.admin import TokenAdmin
 from rest_framework.authtoken.models import TokenProxy
@@ -17,9 +19,6 @@ if TYPE_CHECKING:
     RowsInline = admin.TabularInline[Any, Any]
 else:
     RowAdmin, RowsInline = admin.ModelAdmin, admin.TabularInline
-
-admin.site.site_header = admin.site.site_title = "Freshet"
-admin.site.index_title = "Administration"
 
 
 class RecordAdmin(RowAdmin):
@@ -35,6 +34,15 @@ class RecordAdmin(RowAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+class NamedValuesFilter(admin.AllValuesFieldListFilter):
+    """A filter by all values of a field, of which the empty one has a name that can be pressed."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        """Yield the choices, with the admin's word for what is empty in the place of no word."""
+        for choice in super().choices(changelist):
+            yield {**choice, "display": choice["display"] or self.empty_value_display}
 
 
 @admin.register(Host)
