@@ -69,12 +69,8 @@ def test_every_visit_ends_its_lease_and_its_selection() -> None:
 def test_a_success_ends_failures_and_counts_answers_without_news(new: int, streak: int) -> None:
     row = replace(NORMAL, unchanged_streak=3, failure_streak=2, failing_since=EARLIER)
     changes = decided(row, new=new).changes
-    assert (changes["unchanged_streak"], changes["failure_streak"], changes["failing_since"]) == (
-        streak,
-        0,
-        None,
-    )
-    assert changes["last_success"] == AT
+    assert (changes["unchanged_streak"], changes["failure_streak"]) == (streak, 0)
+    assert (changes["failing_since"], changes["last_success"]) == (None, AT)
     assert changes.get("last_new") == (AT if new else None)
 
 
