@@ -11,7 +11,7 @@ from django.db.models import F
 
 from crawler.database.bulk import update_rows
 from crawler.engine.wake import wake_recrawl
-from crawler.frontier.check_in import is_retryable, retry_at
+from crawler.frontier.decision import is_retryable, retry_at
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage, ListedPages, Offer
 from crawler.text.reasons import Reason
