@@ -35,8 +35,9 @@ from crawler.reading.parts import (
 from crawler.text.keys import digest
 from crawler.web.validators import between, is_pattern
 from recrawl.comparing.conditions import ABOVE, ADDED, ANY, BELOW, BY_PERCENT, NO_NUMBER, REMOVED, Conditions
-from recrawl.comparing.visual import Region, region
+from recrawl.comparing.visual import region
 from recrawl.methods.registry import DEFAULT, METHODS
+from recrawl.visiting.decision import PageRules
 
 SETTINGS = (
     "method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns", "minimum_change",
@@ -342,11 +343,6 @@ class Site(models.Model):
         words = parts_digest_words(self.parts, self.ignore_selectors, self.compared)
         return digest(f"{words}\nbrowser {self.steps}" if self.browser else words)
 
-    @property
-    def ignored_regions(self) -> list[Region]:
-        """Return the regions of pictures that do not count."""
-        return [region(text) for text in self.visual_ignored]
-
     def name_of(self, url: str) -> str:
         """Return the name by which methods know a page: its path, or the whole URL in a list."""
         return url if self.is_list else path_of(url)
@@ -356,6 +352,18 @@ class Site(models.Model):
         is_chosen = self.is_list or bool(self.parts) or self.compared != TEXT
         template = frozenset() if is_chosen else frozenset(self.template)
         return Rules(template, tuple(self.ignore_patterns), self.minimum_change, whole=is_chosen)
+
+    def page_rules(self) -> PageRules:
+        """Return the rules that decide what an answer changes in a page's row."""
+        return PageRules(
+            self.rules(),
+            self.conditions(),
+            self.selectors_digest,
+            is_list=self.is_list,
+            keep_copies=self.keep_copies,
+            visual_percent=self.visual_percent,
+            visual_ignored=self.visual_ignored,
+        )
 
     def conditions(self) -> Conditions:
         """Return the conditions under which a change is reported."""

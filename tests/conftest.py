@@ -298,7 +298,7 @@ def terminal_on_loopback(settings: Any, tmp_path: Path) -> Iterator[None]:
 @pytest.fixture
 def tried_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What failed in a crawl or a visit is tried again as often as ever, but without the wait."""
-    monkeypatch.setattr("crawler.frontier.check_in.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("crawler.frontier.decision.RETRY_SECONDS", 0.1)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

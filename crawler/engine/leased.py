@@ -5,6 +5,10 @@ rows that it had lose their leases at once. So a row that has lost a lease is ne
 other rows of its host. A row that loses MAX_LOSSES leases in a row is the likely cause itself: it fails as
 `lost`, like any other failure. On a host that always has other rows, every TURNS-th batch is for a row that
 has lost a lease.
+
+Every lease is taken by one rule, whether of a host, a document, a push or a message: `claimable` locks rows
+that no other process is about to take, `lease_until` gives them a time, and `lease_ended` says when it is
+over. Rows to fetch have no time of their own: they are out as long as their host (`lease_rows`).
 """
 
 from __future__ import annotations
@@ -24,6 +28,33 @@ from crawler.messages import Harvest, Kind
 MAX_LOSSES = 3
 TURNS = 4
 Row = TypeVar("Row", bound="LeasedRow")
+AnyRow = TypeVar("AnyRow", bound=models.Model)
+
+
+def claimable(rows: models.QuerySet[AnyRow]) -> models.QuerySet[AnyRow]:
+    """Lock the rows of a query. Leaves out those that another process is about to take or to release."""
+    return rows.select_for_update(skip_locked=True, of=("self",))
+
+
+def lease_until(rows: Sequence[AnyRow], until: datetime, *, counting: str = "", **changes: Any) -> None:
+    """Lease rows that the caller has locked, and set `changes`, in the database and in the given objects.
+
+    `counting` names the column that counts attempts, for rows that are given up after some.
+    """
+    if not rows:
+        return
+    changes["leased_until"] = until
+    counted = {counting: F(counting) + 1} if counting else {}
+    type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows]).update(**changes, **counted)
+    for row in rows:
+        attempts = {counting: getattr(row, counting) + 1} if counting else {}
+        for name, value in (changes | attempts).items():
+            setattr(row, name, value)
+
+
+def lease_ended(now: datetime) -> Q:
+    """Return the condition that a lease is over: its row may be claimed again, or is to be released."""
+    return Q(leased_until__lte=now)
 
 
 class LeasedQuerySet(models.QuerySet[Row]):
@@ -97,8 +128,10 @@ def lease_rows(
 ) -> list[tuple[Any, ...]]:
     """Lease free rows that are past their `not_before`, under the leases of their hosts (by host id).
 
-    Leases as many rows of each host as its `space` has places: of the rows that match `where`, the first in
-    `order`. A row that has lost a lease is leased alone, and only when no other row of its host can be.
+    The caller has claimed the hosts, so that their rows need no `claimable`, which cannot limit rows per
+    host. Leases as many rows of each host as its `space` has places: of the rows that match `where`, the
+    first in `order`. A row that has lost a lease is leased alone, and only when no other row of its host can
+    be.
     `where`, `order`, `also_set` (further assignments of the UPDATE) and `returning` (columns) are SQL written
     in our own code. Returns the columns `returning` of the leased rows, for each host in `order`.
     """

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from crawler.database.bulk import update_rows
-from crawler.engine.leased import TURNS, BatchSpace
+from crawler.engine.leased import TURNS, BatchSpace, claimable, lease_ended
 from crawler.engine.logins import logins_of
 from crawler.engine.models import Host
 from crawler.engine.settle import lose
@@ -115,8 +115,8 @@ def sweep(now: datetime) -> int:
 
     Their work is handed out again, or fails as lost.
     """
-    hosts = Host.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now).order_by("id")
-    expired = [lease for lease in hosts.values_list("lease", flat=True) if lease]
+    hosts = claimable(Host.objects.only("lease").filter(lease_ended(now)).order_by("id"))
+    expired = [host.lease for host in hosts if host.lease]
     return lose(expired, [(work, work.expired(now)) for work in hostless()])
 
 
@@ -130,8 +130,7 @@ def is_any_due(now: datetime) -> bool:
 
 
 def _free_hosts_with_work(now: datetime) -> QuerySet[Host]:
-    hosts = _hosts_with_work(now).select_for_update(skip_locked=True, of=("self",))
-    return hosts.order_by(F("served").asc(nulls_first=True), "id")
+    return claimable(_hosts_with_work(now)).order_by(F("served").asc(nulls_first=True), "id")
 
 
 def _hosts_with_work(now: datetime) -> QuerySet[Host]:

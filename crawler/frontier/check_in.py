@@ -7,7 +7,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import psycopg
 from django.db import connection
@@ -15,11 +15,11 @@ from django.db.models import F
 
 from crawler.database.bulk import columns_except, update_rows
 from crawler.engine.models import Host
-from crawler.failures import Failure, Retry, retry_of
+from crawler.failures import Failure
 from crawler.fetching.http.domains import host_of, registrable_domain
 from crawler.fetching.http.site_lines import sitemaps_in
 from crawler.frontier.admission import Found, admit
-from crawler.frontier.budgets import MAX_REDIRECTS
+from crawler.frontier.decision import decide
 from crawler.frontier.figures import note
 from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.frontier.queue import drop_expired, renew_hosts
@@ -29,10 +29,6 @@ from crawler.reading.documents import CrawledPage
 from crawler.text.keys import digest
 
 State = CrawlUrl.State
-MAX_ATTEMPTS = 5
-"""Attempts per URL: at most six requests, because one may be sent again on a new connection."""
-RETRY_SECONDS = 5.0
-MAX_RETRY_SECONDS = 600.0
 CHANGED = columns_except(CrawlUrl, "crawl", "host", "url", "key", "parent", "depth", "hops", "link", "score")
 """Fields of a URL that a check-in writes: all but those of its admission."""
 
@@ -106,22 +102,6 @@ def queue_named_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
         admit(crawl, [Found(url, CrawlUrl.Link.INTRA, score, 1, vouched=vouched) for url in urls], now)
 
 
-def is_retryable(harvest: Harvest) -> bool:
-    """Return whether another attempt may succeed."""
-    return retry_of(harvest.failure, harvest.status) in {Retry.SOON, Retry.THROTTLED}
-
-
-def retry_at(harvest: Harvest, attempts: int) -> datetime:
-    """Return the time of the next attempt, after `attempts` of them.
-
-    Waits 5 s, then four times as long after each attempt, or as long as the server asks for if that is
-    longer; at most MAX_RETRY_SECONDS.
-    """
-    wait = max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (attempts - 1))
-    ended = harvest.at + harvest.elapsed  # a slow attempt can take longer than the wait
-    return datetime.fromtimestamp(ended, UTC) + timedelta(seconds=min(wait, MAX_RETRY_SECONDS))
-
-
 def named_sitemaps(host: Host) -> list[str]:
     """Return the sitemaps on this host that its robots.txt names, a few at most."""
     urls = sitemaps_in(host.robots_text, host.robots_origin)
@@ -129,38 +109,19 @@ def named_sitemaps(host: Host) -> list[str]:
 
 
 def _settle(row: CrawlUrl, harvest: Harvest, crawl: Crawl, gain: _Gain) -> None:
-    row.lease, row.losses = None, 0
-    row.fetched = datetime.fromtimestamp(harvest.at, UTC)
-    row.status, row.elapsed = harvest.status, harvest.elapsed
-    row.failure, row.detail = harvest.failure, harvest.detail[:1000]
+    decision = decide(row.attempts, row.hops, harvest, keep_bodies=crawl.keep_bodies)
+    for name, value in decision.changes.items():
+        setattr(row, name, value)
     gain.bytes += harvest.bytes
     gain.rows.append(row)
-    page = harvest.brought(CrawledPage) or CrawledPage()
-    row.size, row.content_type, row.title = page.size, page.content_type, page.title
-    row.headers = [list(header) for header in page.headers]
-    row.body_id = uuid.UUID(page.digest) if page.digest and page.body and crawl.keep_bodies else None
-    if row.body_id:
-        gain.pages.append(page)
-    if harvest.failure:
-        _fail(row, harvest, gain)
-        return
-    row.state = State.CRAWLED if harvest.status in {200, 226} else State.MOVED
-    if row.state == State.MOVED and row.hops >= MAX_REDIRECTS:
-        row.state, row.failure = State.FAILED, Failure.REDIRECT.value
-        row.detail = f"more than {MAX_REDIRECTS} redirects in a row"
-        return
-    gain.links_over_limit += page.cut
-    gain.nofollow_links += page.withheld
-    gain.found += _links(row, page, crawl)
-
-
-def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
-    if not is_retryable(harvest) or row.attempts >= MAX_ATTEMPTS:
-        row.state = State.FAILED
-        return
-    row.state = State.QUEUED
-    row.queued = row.not_before = retry_at(harvest, row.attempts)
-    gain.hosts_of_retries.add(row.host_id)
+    if decision.is_kept:
+        gain.pages.append(decision.page)
+    if decision.state == "queued":
+        gain.hosts_of_retries.add(row.host_id)
+    if decision.is_followed:
+        gain.links_over_limit += decision.page.cut
+        gain.nofollow_links += decision.page.withheld
+        gain.found += _links(row, decision.page, crawl)
 
 
 def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:

@@ -26,6 +26,7 @@ from articles.personal.versions import Reading, reading
 from crawler.database import secrets
 from crawler.database.readers import reading_as
 from crawler.database.threads import ConnectionThreads
+from crawler.engine.leased import claimable, lease_until
 from crawler.notices.models import MAX_ATTEMPTS, MAX_TOPIC, HubClient
 from crawler.notices.posting import SendOutcome
 from crawler.notices.sending import LEASE, SECONDS, run_program
@@ -205,12 +206,8 @@ def _document(topic: str) -> tuple[bytes, str]:
 
 @transaction.atomic
 def _claim(now: datetime) -> list[HubClient]:
-    rows = HubClient.objects.due(now).order_by("due", "id").select_for_update(skip_locked=True)
-    claimed = list(rows[:MAX_CLAIMED])
-    keys = [row.pk for row in claimed]
-    HubClient.objects.filter(pk__in=keys).update(leased_until=now + LEASE, attempts=F("attempts") + 1)
-    for row in claimed:
-        row.attempts, row.leased_until = row.attempts + 1, now + LEASE
+    claimed = list(claimable(HubClient.objects.due(now).order_by("due", "id"))[:MAX_CLAIMED])
+    lease_until(claimed, now + LEASE, counting="attempts")
     return claimed
 
 

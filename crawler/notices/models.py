@@ -20,6 +20,7 @@ from django.utils.translation import pgettext_lazy
 from articles.models import PersonalFeed, Topic
 from crawler.database import secrets
 from crawler.database.reasons import ShortReasonField
+from crawler.engine.leased import lease_ended
 from crawler.notices.targets import KINDS
 from crawler.notices.targets.base import TargetKind
 from crawler.text.characters import one_line
@@ -232,7 +233,7 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
     def due(self, now: datetime) -> NotificationQuerySet:
         """Filter to messages that may be sent now: waiting, or out with a process that has not answered."""
         waiting = Q(state=Notification.State.WAITING, due__lte=now)
-        return self.filter(waiting | Q(state=Notification.State.SENDING, leased_until__lte=now))
+        return self.filter(waiting | (Q(state=Notification.State.SENDING) & lease_ended(now)))
 
 
 class Notification(models.Model):
@@ -287,7 +288,7 @@ class HubClientQuerySet(models.QuerySet["HubClient"]):
 
     def due(self, now: datetime) -> HubClientQuerySet:
         """Filter to those with a request that may be sent now, and that no process sends at present."""
-        return self.filter(Q(leased_until=None) | Q(leased_until__lte=now), due__lte=now)
+        return self.filter(Q(leased_until=None) | lease_ended(now), due__lte=now)
 
 
 class HubClient(models.Model):

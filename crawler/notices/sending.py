@@ -13,10 +13,11 @@ from typing import Any
 import msgspec
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Min, QuerySet
+from django.db.models import Min, QuerySet
 
 from crawler.database.secrets import UnreadableError
 from crawler.database.threads import ConnectionThreads
+from crawler.engine.leased import claimable, lease_until
 from crawler.fetching.sandboxed import client
 from crawler.isolation.calls import ProgramError
 from crawler.notices.models import MAX_ATTEMPTS, Notification, Target
@@ -65,19 +66,14 @@ def claim(now: datetime) -> list[Notification]:
     for target in waits.annotate(since=Min("due")).order_by("since", "target")[:MAX_CLAIMED]:
         limit = MAX_OF_FAILING if target["target__failing_since"] else MAX_OF_TARGET
         taken += _oldest(target["target"], now, min(limit, MAX_CLAIMED - len(taken)))
-    keys = [message.pk for message in taken]
-    Notification.objects.filter(pk__in=keys).update(
-        state=Notification.State.SENDING, leased_until=now + LEASE, attempts=F("attempts") + 1
-    )
-    for message in taken:
-        message.attempts += 1
+    lease_until(taken, now + LEASE, counting="attempts", state=Notification.State.SENDING)
     return taken
 
 
 def _oldest(target: int | None, now: datetime, number: int) -> QuerySet[Notification]:
     """Return and lock the oldest due messages to a target that no other process is about to take."""
     rows = Notification.objects.due(now).filter(target=target).select_related("target", "rule")
-    return rows.order_by("due", "id").select_for_update(skip_locked=True, of=("self",))[:number]
+    return claimable(rows.order_by("due", "id"))[:number]
 
 
 def _settle_one(message: Notification, future: Future[SendOutcome]) -> None:

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
 from crawler.database.bulk import columns_except, update_rows
-from crawler.engine.leased import without_suspects
+from crawler.engine.leased import claimable, lease_ended, lease_until, without_suspects
 from crawler.frontier.check_in import keep_bodies
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.isolation import memory
@@ -221,13 +221,8 @@ def lease(phase: str, now: datetime, documents: QuerySet[Document] | None = None
     """
     every = Document.objects.all() if documents is None else documents
     waiting = every.filter(state=WAITING_FOR[phase], lease__isnull=True)
-    rows = list(waiting.select_for_update(skip_locked=True).order_by("losses", "id")[: BATCH[phase]])
-    rows = without_suspects(rows)
-    key = uuid.uuid4()
-    until = now + timedelta(seconds=LEASE_SECONDS)
-    Document.objects.filter(id__in=[row.pk for row in rows]).update(lease=key, leased_until=until)
-    for row in rows:
-        row.lease, row.leased_until = key, until
+    rows = without_suspects(list(claimable(waiting.order_by("losses", "id"))[: BATCH[phase]]))
+    lease_until(rows, now + timedelta(seconds=LEASE_SECONDS), lease=uuid.uuid4())
     return rows
 
 
@@ -363,7 +358,7 @@ def resend(documents: QuerySet[Document]) -> int:
 def sweep(now: datetime) -> int:
     """Release documents lost with their workers; repeated losses make dead letters. Returns their number."""
     with transaction.atomic():
-        late = Document.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now)[:1000]
+        late = claimable(Document.objects.filter(lease_ended(now)))[:1000]
         out = Document.objects.filter(pk__in=[row.pk for row in late])
         dead = list(out.lose())
         for row in dead:

@@ -9,24 +9,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.conf import settings
-from msgspec.structs import asdict
 
 from crawler.database.bulk import columns_except, insert_rows, update_rows
 from crawler.engine.ticking import tick_seconds
-from crawler.failures import Failure
 from crawler.messages import Harvest
-from crawler.reading.documents import Disagreement, FeedDocument, RetrievedFeed
-from crawler.reading.sources.kinds import SITEMAP, SITEMAP_FORMATS
-from crawler.text.characters import indexable, storable
+from crawler.reading.documents import RetrievedFeed
 from crawler.text.marking import gettext_noop
 from feeds.addresses import follow_discovery, move_to
 from feeds.models import Feed, Retrieval
-from feeds.rules import stored_rules
-from feeds.scheduling.floors import FloorLimits, VisitOutcome, floor
-from feeds.scheduling.redirects import should_move
-from feeds.scheduling.skips import hour_bits
-from feeds.scheduling.training import after_retrieval, due_at
+from feeds.scheduling.floors import FloorLimits
 from feeds.visiting import posting
+from feeds.visiting.decision import COLUMNS, FeedAnswer, FeedDecision, FeedRow, decide
 from feeds.visiting.states import training_policy
 from feeds.websub.models import HubSubscription
 from feeds.websub.subscriptions import follow_hubs
@@ -37,11 +30,6 @@ CHANGED = columns_except(
     "training_since", "owner",
 )  # fmt: skip
 """Fields of a feed that a visit writes: all but those that people and `feeds.training` change."""
-
-MAX_DISAGREEMENTS = 10
-"""Disagreements of a second reader that are kept of a feed."""
-MAX_WORDS = 300
-"""Characters that are kept of one reader's reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,26 +96,45 @@ def settle_visits(visits: Sequence[FeedVisit], *, ours: bool = False) -> None:
     """Write the changes of visits in bulk: feed rows, posting histories and the retrieval log.
 
     The caller's transaction has stored the articles and set `new`, `edited` and `published`. With `ours`,
-    most hosts fail by the network at once, so that failures are not held against the feeds.
+    most hosts fail by the network at once, so that failures are not held against the feeds. What changes in
+    a row is decided by `feeds.visiting.decision`.
     """
     _learn([visit for visit in visits if not visit.harvest.failure])
+    limits = FloorLimits(min_gap=float(settings.FEED_MIN_GAP_SECONDS), tick=tick_seconds())
+    training = training_policy()
     log: list[Retrieval] = []
+    decisions = []
     for visit in visits:
-        toe = None
-        if visit.pushed:
-            _take_push(visit)
-        elif visit.harvest.failure:
-            _failed(visit, ours)
-        else:
-            toe = _succeeded(visit)
-        log.append(_log_entry(visit, toe))
-        _release(visit)
+        row = FeedRow(**{name: getattr(visit.feed, name) for name in COLUMNS})
+        answer = _answer(visit, is_outage=ours)
+        decision = decide(row, answer, limits, training)
+        log.append(_log_entry(visit, answer, decision))
+        for name, value in decision.changes.items():
+            setattr(visit.feed, name, value)
+        decisions.append((visit, decision))
     update_rows(Feed, [visit.feed for visit in visits], CHANGED)
     insert_rows(Retrieval, log)
+    for visit in visits:
+        if visit.pushed and visit.hub is not None and visit.found.document is not None:
+            visit.hub.last_push, visit.hub.pushes = _utc(visit.harvest.at), visit.hub.pushes + 1
+            visit.hub.save(update_fields=["last_push", "pushes"])
     fetched = [visit for visit in visits if not visit.pushed]
     follow_hubs({visit.feed.id: document for visit in fetched if (document := visit.found.document)})
-    for visit in fetched:
-        _change_address(visit)
+    for visit, decision in decisions:
+        if decision.is_discovered:
+            follow_discovery(visit.feed, visit.found.links)
+        elif decision.moves_to:
+            move_to(visit.feed, decision.moves_to)
+
+
+def _answer(visit: FeedVisit, *, is_outage: bool) -> FeedAnswer:
+    return FeedAnswer(
+        visit.harvest,
+        visit.stored.new,
+        is_outage=is_outage,
+        is_pushed=visit.hub is not None and visit.hub.holds(_utc(visit.harvest.at)),
+        jitter=random.random(),  # noqa: S311 - spreads retries, keeps no secret
+    )
 
 
 def _learn(visits: Sequence[FeedVisit]) -> None:
@@ -161,167 +168,15 @@ def _watched_since(visit: FeedVisit) -> float | None:
     return min(visit.stored.published) if len(visit.stored.published) > 1 else None
 
 
-def _succeeded(visit: FeedVisit) -> int | None:
-    """Update the feed after a successful fetch. Returns ToE in ticks while training, else None."""
-    feed, harvest = visit.feed, visit.harvest
-    at = _utc(harvest.at)
-    if visit.found.document is not None:
-        _describe(feed, visit.found.document)
-    if visit.found.opinion is not None:
-        feed.opinion, feed.opinion_at = _stored_opinion(visit.found.opinion), at
-    if harvest.status != 304:
-        feed.etag, feed.last_modified, feed.body_hash = harvest.etag, harvest.last_modified, harvest.body_hash
-    else:
-        feed.etag = harvest.etag or feed.etag
-        feed.last_modified = harvest.last_modified or feed.last_modified
-    feed.last_success = at
-    feed.last_new = at if visit.stored.new else feed.last_new
-    feed.unchanged_streak = 0 if visit.stored.new else feed.unchanged_streak + 1
-    feed.failure_streak, feed.failing_since, feed.failure, feed.failure_detail = 0, None, "", ""
-    feed.proposed = {}
-    if visit.found.proposal is not None:  # the list that was found at the first visit
-        feed.rules = stored_rules(visit.found.proposal)
-    _watch_redirect(feed, harvest)
-    _set_floor(visit, ours=False)
-    feed.last_attempt = at
-    return _train(visit) if feed.phase == Feed.Phase.TRAINING else None
-
-
-def _take_push(visit: FeedVisit) -> None:
-    """Update the feed after a push. Visits continue, because a hub may miss articles."""
-    feed, harvest, document = visit.feed, visit.harvest, visit.found.document
-    if document is None:
-        return
-    feed.fingerprints = document.fingerprints
-    feed.last_new = _utc(harvest.at) if visit.stored.new else feed.last_new
-    if visit.hub is not None:
-        visit.hub.last_push = _utc(harvest.at)
-        visit.hub.pushes += 1
-        visit.hub.save(update_fields=["last_push", "pushes"])
-
-
-def _train(visit: FeedVisit) -> int:
-    feed, policy = visit.feed, training_policy()
-    m, t, toe = after_retrieval(feed.training_m, feed.training_t, visit.stored.new > 0)
-    feed.training_m, feed.training_t = float(m), float(t)
-    feed.training_due = _utc(float(due_at(visit.harvest.at, toe, policy.tick, policy.max_ticks)))
-    return int(toe)
-
-
-def _failed(visit: FeedVisit, ours: bool) -> None:
-    """Update the feed after a failure: keep everything learned, and delay the next attempt."""
-    feed, harvest = visit.feed, visit.harvest
-    at = _utc(harvest.at)
-    kind = Failure.of(harvest.failure)
-    blameless = ours and kind.ours
-    if not blameless:
-        feed.failure_streak += 1
-        feed.failing_since = feed.failing_since or at
-    feed.failure, feed.failure_detail = harvest.failure, harvest.detail[:1000]
-    if visit.found.proposal is not None:
-        feed.proposed = stored_rules(visit.found.proposal)
-    elif visit.found.links and feed.last_success is not None:
-        feed.proposed = {"url": visit.found.links[0].url}
-    _set_floor(visit, ours=blameless)
-    feed.last_attempt = at
-
-
-def _set_floor(visit: FeedVisit, *, ours: bool) -> None:
-    feed, harvest = visit.feed, visit.harvest
-    new_floor = floor(
-        VisitOutcome(
-            at=harvest.at,
-            status=harvest.status,
-            failure=harvest.failure,
-            ours=ours,
-            retry_after=harvest.retry_after,
-            max_age=harvest.max_age,
-            ttl=feed.ttl,
-            update_period=feed.update_period,
-            skip_hours=tuple(feed.skip_hours),
-            skip_days=tuple(feed.skip_days),
-            interval=harvest.at - feed.last_attempt.timestamp() if feed.last_attempt else 0.0,
-            validators=feed.validators,
-            unchanged_streak=feed.unchanged_streak,
-            failure_streak=feed.failure_streak,
-            failing_since=feed.failing_since.timestamp() if feed.failing_since else None,
-            jitter=random.random(),  # noqa: S311 - spreads retries, keeps no secret
-            pushed=visit.hub is not None and visit.hub.holds(_utc(harvest.at)),
-        ),
-        FloorLimits(min_gap=float(settings.FEED_MIN_GAP_SECONDS), tick=tick_seconds()),
-    )
-    feed.floor, feed.floor_detail = new_floor.code, new_floor.reason
-    if new_floor.stop:
-        feed.status = Feed.Status.GONE
-    else:
-        feed.not_before = _utc(new_floor.not_before)
-
-
-def _describe(feed: Feed, document: FeedDocument) -> None:
-    """Copy the document's description of its feed."""
-    feed.title = feed.title if feed.renamed else indexable(document.title) or feed.title
-    feed.site_url, feed.description, feed.language = (
-        document.site_url,
-        document.description,
-        document.language,
-    )
-    feed.format, feed.hub = document.format, document.hub
-    if document.format in SITEMAP_FORMATS:  # its address was added as that of a feed
-        feed.kind = SITEMAP
-    feed.icon, feed.image = document.icon, document.image
-    feed.ttl, feed.update_period = document.ttl, document.update_period
-    # A feed that skips every hour or day cannot mean it.
-    feed.skip_hours = list(document.skip_hours) if hour_bits(document.skip_hours) else []
-    feed.skip_days = list(document.skip_days) if len(set(document.skip_days)) < 7 else []
-    feed.document_size, feed.fingerprints = document.size, document.fingerprints
-
-
-def _stored_opinion(opinion: Sequence[Disagreement]) -> list[dict[str, str]]:
-    """Return disagreements as the feed's row keeps them."""
-    return [
-        {name: storable(text, MAX_WORDS) for name, text in asdict(point).items()}
-        for point in opinion[:MAX_DISAGREEMENTS]
-    ]
-
-
-def _watch_redirect(feed: Feed, harvest: Harvest) -> None:
-    """Count consecutive responses that redirect permanently to the same address."""
-    if harvest.moved_to != feed.moved_to:
-        feed.moved_to, feed.moved_count = harvest.moved_to, 0
-        feed.moved_since = _utc(harvest.at) if harvest.moved_to else None
-    feed.moved_count += bool(harvest.moved_to)
-
-
-def _change_address(visit: FeedVisit) -> None:
-    """Rewrite the address after a believed redirect, or to the feed named by a page."""
-    feed, harvest = visit.feed, visit.harvest
-    if harvest.failure == Failure.NOT_A_FEED and visit.found.links and feed.last_success is None:
-        follow_discovery(feed, visit.found.links)
-    elif (
-        not harvest.failure
-        and feed.moved_since
-        and should_move(feed.moved_count, feed.moved_since.timestamp(), harvest.at)
-    ):
-        move_to(feed, feed.moved_to)
-
-
-def _release(visit: FeedVisit) -> None:
-    feed = visit.feed
-    feed.lease = None
-    if not visit.pushed:  # else a visit that was selected still comes
-        feed.losses = 0
-        feed.selected_at = None
-        feed.selected_because = ""
-
-
-def _log_entry(visit: FeedVisit, toe: int | None) -> Retrieval:
-    feed, harvest = visit.feed, visit.harvest
-    training = toe is not None
+def _log_entry(visit: FeedVisit, answer: FeedAnswer, decision: FeedDecision) -> Retrieval:
+    """Return the retrieval's line in the log. The feed is still as it was before the visit."""
+    harvest = visit.harvest
+    is_trained = decision.toe is not None
     return Retrieval(
-        feed_id=feed.id,
+        feed_id=visit.feed.id,
         lease=visit.lease,
-        at=_utc(harvest.at),
-        outcome=_outcome(visit),
+        at=answer.at,
+        outcome=answer.outcome,
         status=harvest.status,
         failure=harvest.failure,
         detail=harvest.detail[:1000],
@@ -330,24 +185,13 @@ def _log_entry(visit: FeedVisit, toe: int | None) -> Retrieval:
         bytes=harvest.bytes,
         elapsed=harvest.elapsed,
         conditional=harvest.conditional,
-        because=gettext_noop("pushed by its hub") if visit.pushed else feed.selected_because,
+        because=gettext_noop("pushed by its hub") if visit.pushed else visit.feed.selected_because,
         pushed=visit.pushed,
         expected=visit.expected,
-        m=feed.training_m if training else None,
-        t=feed.training_t if training else None,
-        toe=toe,
+        m=decision.changes["training_m"] if is_trained else None,
+        t=decision.changes["training_t"] if is_trained else None,
+        toe=decision.toe,
     )
-
-
-def _outcome(visit: FeedVisit) -> Retrieval.Outcome:
-    harvest = visit.harvest
-    if harvest.failure:
-        return Retrieval.Outcome.FAILED
-    if harvest.status == 304:
-        return Retrieval.Outcome.NOT_MODIFIED
-    if harvest.unchanged:
-        return Retrieval.Outcome.SAME_BODY
-    return Retrieval.Outcome.NEW if visit.stored.new else Retrieval.Outcome.NOTHING_NEW
 
 
 def _utc(at: float) -> datetime:

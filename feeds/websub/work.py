@@ -13,7 +13,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.dispatch import receiver
 
-from crawler.engine.leased import BatchSpace, lease_rows
+from crawler.engine.leased import BatchSpace, claimable, lease_ended, lease_rows, lease_until
 from crawler.engine.signals import settled
 from crawler.engine.work import HostlessWork, Results, Stored, Work, register
 from crawler.messages import Assignment, Batch, Harvest, Kind
@@ -129,8 +129,8 @@ class PushWork(HostlessWork):
         pushes = {push.feed_id: push for push in oldest[:MAX_AT_ONCE]}
         if not pushes:
             return []
-        feeds = Feed.objects.free().select_for_update(skip_locked=True).filter(id__in=pushes)
-        return [_batch(pushes[feed.id], feed, until) for feed in feeds.order_by("id")]
+        feeds = claimable(Feed.objects.free().filter(id__in=pushes).order_by("id"))
+        return [_batch(pushes[feed.id], feed, until) for feed in feeds]
 
     def held(self, leases: Sequence[uuid.UUID]) -> list[uuid.UUID]:
         """Lock the pushes under `leases`. Returns the leases that have a push."""
@@ -139,8 +139,8 @@ class PushWork(HostlessWork):
 
     def expired(self, now: datetime) -> list[uuid.UUID]:
         """Lock and return the leases of pushes whose terminal did not answer in time."""
-        late = Push.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now).order_by("id")
-        return [lease for lease in late.values_list("lease", flat=True) if lease]
+        late = claimable(Push.objects.only("lease").filter(lease_ended(now)).order_by("id"))
+        return [push.lease for push in late if push.lease]
 
     def give_back(self, leases: Sequence[uuid.UUID]) -> int:
         """Release pushes for the next terminal. Returns their number."""
@@ -161,7 +161,7 @@ def forget_read(stored: Stored, **_: object) -> None:
 
 def _batch(push: Push, feed: Feed, until: datetime) -> Batch:
     lease = uuid.uuid4()
-    Push.objects.filter(pk=push.pk).update(lease=lease, leased_until=until)
+    lease_until([push], until, lease=lease)
     Feed.objects.filter(pk=feed.pk).update(lease=lease)
     content = inflated(bytes(push.body), MAX_BYTES)
     order = PushOrder(bytes(feed.fingerprints), content, push.content_type)

@@ -8,7 +8,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.timezone import localtime
 
 from crawler.failures import Failure
-from crawler.frontier.check_in import MAX_ATTEMPTS
+from crawler.frontier.decision import MAX_ATTEMPTS
 from crawler.frontier.models import CrawlUrl
 from recrawl.models import Site, Visit, Wanted
 from recrawl.visiting import check_in

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -14,10 +13,11 @@ from crawler.fetching.http.domains import host_of
 from crawler.fetching.http.urls import BadUrl, canonical_url
 from crawler.frontier.budgets import Budgets, shape_refusal
 from crawler.frontier.check_in import keep_bodies
-from crawler.reading.documents import CrawledPage, FeedLink, Offer
+from crawler.reading.documents import CrawledPage, FeedLink
 from crawler.text.keys import digest_of_bytes
 from crawler.text.marking import gettext_noop
 from recrawl.models import Site, Source, Visit, Wanted, WatchedPage, key_of
+from recrawl.visiting.decision import described
 
 MAX_SOURCES = 50
 _BOUNDS = Budgets()
@@ -30,22 +30,20 @@ def inside(site: Site, url: str) -> bool:
 
 def describe(page: WatchedPage, crawled: CrawledPage, site: Site) -> None:
     """Store that a page is live, and everything read from it except its text."""
-    page.state, page.leads_to = WatchedPage.State.LIVE, ""
-    page.title = crawled.title or page.title
-    page.size, page.raw = crawled.size, uuid.UUID(crawled.digest)
-    page.links = [key_of(url) for url in crawled.links if inside(site, url)]
-    page.body_id, page.headers = None, []
+    links = [key_of(url) for url in crawled.links if inside(site, url)]
+    for name, value in described(page.title, crawled, links, keep_copies=site.keep_copies).items():
+        setattr(page, name, value)
+    keep_copies(crawled, site)
+
+
+def keep_copies(crawled: CrawledPage, site: Site) -> None:
+    """Store a page's bytes, where the site wants them, and its screenshot."""
     if site.keep_copies and crawled.body:
         keep_bodies([crawled])
-        page.body_id, page.headers = page.raw, [list(header) for header in crawled.headers]
-    page.picture_id, page.look = None, crawled.look
     if crawled.picture:
         key = digest_of_bytes(crawled.picture)
         size, content = len(crawled.picture), zlib.compress(crawled.picture, 1)
         keep_bodies([CrawledPage(digest=key.hex, size=size, body=content)])
-        page.picture_id = key
-    offer = crawled.offer or Offer()
-    page.price, page.currency, page.availability = offer.price, offer.currency, offer.availability
 
 
 def find_pages(

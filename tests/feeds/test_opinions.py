@@ -10,7 +10,7 @@ from crawler.engine.check_in import check_in
 from crawler.reading.documents import Disagreement, RetrievedFeed
 from crawler.web.roles import EDITOR, OPERATOR, give_role
 from feeds.models import Feed
-from feeds.visiting.visits import MAX_DISAGREEMENTS, MAX_WORDS
+from feeds.visiting.decision import MAX_DISAGREEMENTS, MAX_WORDS
 from tests.factories import make_feed, make_user
 from tests.harvests import entry, found, lease, report
 

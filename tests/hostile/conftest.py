@@ -25,7 +25,7 @@ def product(
     settings.FEED_MIN_GAP_SECONDS = 600
     settings.DATA_DIR = tmp_path
     settings.PUBLIC_URL = live_server.url
-    monkeypatch.setattr("crawler.frontier.check_in.RETRY_SECONDS", 0.02)
+    monkeypatch.setattr("crawler.frontier.decision.RETRY_SECONDS", 0.02)
     # the live server of tests has Django's application, not that of crawler/wsgi.py
     monkeypatch.setattr(WSGIHandler, "request_class", Utf8WSGIRequest)
     terminal_client.cache_clear()

@@ -14,9 +14,9 @@ from django.utils import timezone
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.frontier.budgets import MAX_REDIRECTS
-from crawler.frontier.check_in import MAX_ATTEMPTS
 from crawler.frontier.crawls import cancel
 from crawler.frontier.crawls import tend as tend_crawls
+from crawler.frontier.decision import MAX_ATTEMPTS
 from crawler.frontier.models import Crawl
 from crawler.messages import Batch, Report, decode, encode
 from crawler.operation.site import retention
@@ -97,7 +97,7 @@ def test_a_site_that_could_not_be_mapped_is_mapped_again_when_it_is_due(paper: P
 
 def test_whoever_waits_for_a_server_that_refuses_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each attempt once; when there are none left the site says so itself."""
-    monkeypatch.setattr("crawler.frontier.check_in.RETRY_SECONDS", 0.001)
+    monkeypatch.setattr("crawler.frontier.decision.RETRY_SECONDS", 0.001)
     monkeypatch.setattr("recrawl.inline.TEND_SECONDS", 0.0)
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
