@@ -274,6 +274,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | Non
 
 
 @pytest.fixture(autouse=True)
+def choices_are_read_again() -> None:
+    """Let each test read what operators chose, not what the one before it chose."""
+    from crawler.engine import chosen  # noqa: PLC0415 - its table needs the apps
+
+    chosen.forget()
+
+
+@pytest.fixture(autouse=True)
 def _own_umask() -> Iterator[None]:
     """Commands that keep their files private do so for the rest of their process, which here is shared."""
     before = os.umask(0o022)

@@ -70,12 +70,14 @@ SPECIAL_PRIORS: Mapping[str, Belief] = {
 class Weights:
     """The learned weights of one subscriber; empty before the first event and after a reset.
 
-    `fixed` are the weights that the subscriber has set; trusts do not change them.
+    `fixed` are the weights that the subscriber has set, which trusts do not change; articles with a feature
+    of `muted` are not listed.
     """
 
     beliefs: dict[str, Belief] = field(default_factory=dict)
     learned: int = 0
     fixed: dict[str, float] = field(default_factory=dict)
+    muted: frozenset[str] = frozenset()
 
     def fix(self, weights: Mapping[str, float]) -> None:
         """Give features the weights that the subscriber has set, whatever was learned of them."""
@@ -84,8 +86,8 @@ class Weights:
 
     @property
     def is_informed(self) -> bool:
-        """True when something was learned or set, so that there is an order by interest."""
-        return bool(self.learned or self.fixed)
+        """True when something was learned, set or muted, so that there is an order by interest."""
+        return bool(self.learned or self.fixed or self.muted)
 
     def belief(self, name: str, at: float) -> Belief:
         """Return the weight aged to `at`, or its prior if it is not learned.

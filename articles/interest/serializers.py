@@ -38,7 +38,7 @@ class InterestSerializer(serializers.Serializer[Any]):
 
 
 class TuneSerializer(serializers.Serializer[Any]):
-    """What a person sets of their interests. All of it may be left out; `step` and `muted` need a feature."""
+    """Settings of interests by hand. All of it may be left out; `step` and `muted` need a feature."""
 
     feature = serializers.RegexField(
         r"^(keyword|category|feed|author):.+$", max_length=130, required=False,

@@ -122,16 +122,17 @@ def weights_of(subscriber: Subscriber) -> Weights:
 
     Recomputes weights of another version.
     """
-    columns = ("version", "weights", "tuned", "learns")
+    columns = ("version", "weights", "tuned", "learns", "muted")
     rows = rows_of(Interest.objects.filter(pk=subscriber.pk).values_list(*columns))
     if not rows:
         return Weights()
-    version, packed, tuned, learns = rows[0]
+    version, packed, tuned, learns, muted = rows[0]
     weights = _learned(subscriber, version, packed)
     if not learns:
         weights = Weights()
     if steps := _as_object(tuned):
         weights.fix({name: step * STEP for name, step in steps.items()})
+    weights.muted = frozenset(_as_object(muted))
     return weights
 
 
@@ -143,12 +144,6 @@ def learned_weights_of(subscriber: Subscriber) -> Weights:
 
 def _learned(subscriber: Subscriber, version: int, packed: bytes) -> Weights:
     return (unpack(packed) if version == VERSION else None) or _renewed(subscriber)
-
-
-def muted_by(subscriber: Subscriber) -> frozenset[str]:
-    """Return the features that the subscriber has muted."""
-    rows = rows_of(Interest.objects.filter(pk=subscriber.pk).values_list("muted"))
-    return frozenset(_as_object(rows[0][0])) if rows else frozenset()
 
 
 def _as_object(value: Any) -> dict[str, Any]:

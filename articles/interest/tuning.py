@@ -1,4 +1,4 @@
-"""What a subscriber sets by hand: sliders over learned weights, muted features, whether to learn."""
+"""Settings of a subscriber's interests: sliders over learned weights, muted features, whether to learn."""
 
 from __future__ import annotations
 

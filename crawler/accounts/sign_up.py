@@ -1,4 +1,4 @@
-"""Who may make an account, as it is in force now."""
+"""Rules of sign-up as they are in force now: who may make an account, and how."""
 
 from __future__ import annotations
 

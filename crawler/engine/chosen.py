@@ -10,17 +10,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parseaddr
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.db import InterfaceError, OperationalError
 from django.utils.translation import gettext as _
 
 from crawler import environment
 from crawler.database import secrets
-from crawler.engine.models import OperatorSetting
+from crawler.engine.models import Host, OperatorSetting
 
 FRESH_SECONDS = 2.0
 """For so long the rows are not read again: a round of leases asks for the pause of thousands of hosts."""
@@ -140,6 +142,11 @@ def chosen(name: str) -> Any:
         return default
 
 
+def pause_of(host: Host) -> float:
+    """Return the seconds between two requests to a host: its own, or those chosen for all."""
+    return float(chosen("FETCH_HOST_SPACING_SECONDS") if host.spacing is None else host.spacing)
+
+
 def choose(name: str, value: Any) -> Any:
     """Store an operator's choice, None for the default. Returns what is in force now.
 
@@ -164,10 +171,14 @@ def chosen_by_hand(name: str) -> Any:
 
 
 def _stored() -> dict[str, Any]:
-    """Return the stored choices by name, read anew after `FRESH_SECONDS`."""
+    """Return the stored choices by name, read anew after `FRESH_SECONDS`.
+
+    While the database does not answer, those last read hold: the sign-in page is shown all the same.
+    """
     global _rows, _read_at  # noqa: PLW0603 - one cache a process
     if time.monotonic() - _read_at > FRESH_SECONDS:
-        _rows = dict(OperatorSetting.objects.values_list("name", "value"))
+        with suppress(OperationalError, InterfaceError, ImproperlyConfigured):
+            _rows = dict(OperatorSetting.objects.values_list("name", "value"))
         _read_at = time.monotonic()
     return _rows
 

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from crawler.database.bulk import update_rows
+from crawler.engine.chosen import pause_of
 from crawler.engine.leased import TURNS, BatchSpace, claimable, lease_ended
 from crawler.engine.logins import logins_of
 from crawler.engine.models import Host
@@ -153,7 +154,7 @@ def _batch(host: Host, assignments: Sequence[Assignment], logins: Sequence[Login
         host=host.name,
         lease=str(host.lease),
         expires=host.leased_until.timestamp(),
-        spacing=host.pause,
+        spacing=pause_of(host),
         assignments=tuple(assignments),
         robots=robots,
         logins=tuple(logins),

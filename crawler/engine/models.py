@@ -75,13 +75,6 @@ class Host(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    @property
-    def pause(self) -> float:
-        """The seconds between two requests to the host: its own, or the setting's."""
-        from crawler.engine.chosen import chosen  # noqa: PLC0415 - it reads a table of this module
-
-        return float(chosen("FETCH_HOST_SPACING_SECONDS") if self.spacing is None else self.spacing)
-
 
 class SiteLogin(models.Model):
     """A login for an address and all below it. Its header is encrypted, and no page or answer shows it."""

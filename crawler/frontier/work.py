@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.dispatch import receiver
 
+from crawler.engine.chosen import pause_of
 from crawler.engine.leased import BatchSpace
 from crawler.engine.models import Host
 from crawler.engine.signals import robots_read
@@ -84,4 +85,5 @@ def queue_sitemaps(hosts: Sequence[Host], now: datetime, **_: object) -> None:
 
 def _limit(host: Host) -> int:
     """Return the number of the host's URLs that a terminal can serve in its turn."""
-    return min(MAX_OF_HOST, int(TURN_SECONDS / host.pause) + 1) if host.pause > 0 else MAX_OF_HOST
+    pause = pause_of(host)
+    return min(MAX_OF_HOST, int(TURN_SECONDS / pause) + 1) if pause > 0 else MAX_OF_HOST

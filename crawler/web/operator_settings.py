@@ -1,4 +1,4 @@
-"""What an operator sets for everyone here: the lines of a form, what is kept of it, and its undoing."""
+"""Settings of operators on pages: the lines of a form, what of it is kept, and its undoing."""
 
 from __future__ import annotations
 

@@ -36,6 +36,8 @@ def titles(answer):
 def test_every_page_wants_a_sign_in(client):
     example = {"pk": 1, "change": "rotate", "word": "read"}
     for pattern in urlpatterns:
+        if not pattern.name:  # a former address, which leads to the present one
+            continue
         names = set(pattern.pattern.converters) | set(pattern.pattern.regex.groupindex)
         address = reverse(pattern.name, kwargs={name: example[name] for name in names})
         for answer in (client.get(address), client.post(address)):
@@ -158,7 +160,7 @@ def test_a_personal_feed_is_made_changed_and_its_address_too(ann):
     ann.post(f"/me/personal/{row.pk}/rotate/")
     assert ann.get(f"/personal/{first}.rss").status_code == 410
     ann.post(f"/me/personal/{row.pk}/revoke/")
-    assert "was revoked" in ann.get("/me/personal/").content.decode()
+    assert "was taken back" in ann.get("/settings/own/").content.decode()
     ann.post(f"/me/personal/{row.pk}/delete/")
     assert not PersonalFeed.objects.exists()
     assert ann.post("/me/personal/new/", {"name": ""}).status_code == 200

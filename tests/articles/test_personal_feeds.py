@@ -289,7 +289,7 @@ def test_the_list_of_a_folder_has_an_address_of_its_own(client):
     assert "Elsewhere" not in body
     assert "<title>Mornings</title>" in body
     client.force_login(subscriber.user, backend="crawler.accounts.backends.NameOrMailBackend")
-    assert f"/personal/{token}.opml" in client.get("/me/personal/").content.decode()
+    assert f"/personal/{token}.opml" in client.get("/settings/own/").content.decode()
     assert f'href="/personal/{token}.atom"' in client.get("/read/?folder=News").content.decode()
     assert token not in client.get("/read/").content.decode()
     revoke_address(row)
@@ -306,4 +306,4 @@ def test_a_filtered_feed_gives_no_list_of_all_that_is_followed(client, fields):
     row = create_personal_feed(subscriber, name="Floods", **fields)
     assert client.get(f"/personal/{row.tokens.get().token}.opml").status_code == 404
     client.force_login(subscriber.user, backend="crawler.accounts.backends.NameOrMailBackend")
-    assert ".opml" not in client.get("/me/personal/").content.decode()
+    assert ".opml" not in client.get("/settings/own/").content.decode()

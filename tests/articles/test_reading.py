@@ -131,9 +131,9 @@ def test_everything_is_taken_along_and_deleted(ann):
     assert taken["feeds"][0]["url"] == "https://news.example/feed"
     assert taken["personal_feeds"][0]["name"] == "Mine"
     assert taken["marks"][0]["title"] == "article 0"
-    ann.post("/me/account/", {"sure": "no"})
+    ann.post("/settings/data/", {"sure": "no"})
     assert Subscriber.objects.filter(pk=ann.subscriber.pk).exists()
-    ann.post("/me/account/", {"sure": "ann"})
+    ann.post("/settings/data/", {"sure": "ann"})
     assert not Subscriber.objects.filter(pk=ann.subscriber.pk).exists()
     assert not Mark.objects.exists()
     assert not PersonalFeed.objects.exists()

@@ -83,5 +83,5 @@ def test_one_person_asks_the_api_so_often_in_a_day(settings: Any, client: Client
     other = make_user("tom")
     assert client.get("/api/unread/", headers={"Authorization": make_token(other)}).status_code == 200
     client.force_login(user)
-    assert "6 of 3" in client.get("/me/account/").content.decode()
+    assert "6 of 3" in client.get("/settings/data/").content.decode()
     DailyThrottle._counts.clear()

@@ -199,7 +199,9 @@ def test_no_private_address_is_asked_to_end_a_subscription(
     client.force_login(address.user)
     page = client.post(f"/newsletters/{newsletter.pk}/unsubscribe/", follow=True)
     assert page.status_code == 404 or "could not be unsubscribed" in page.content.decode()
-    assert "javascript:" not in client.get("/newsletters/").content.decode().replace("javascript:void", "")
+    assert "javascript:" not in client.get("/settings/newsletters/").content.decode().replace(
+        "javascript:void", ""
+    )
     newsletter.refresh_from_db()
     assert newsletter.unsubscribed is None
 

@@ -12,7 +12,8 @@ from tests.factories import make_subscriber, make_user
 from tests.html import flat
 
 pytestmark = pytest.mark.django_db
-PAGE = "/me/readers/"
+PAGE = "/settings/apps/"
+FORMS = "/me/readers/"
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def visitor(client):
 
 
 def test_it_wants_a_sign_in(client):
-    for path in (PAGE, f"{PAGE}passwords/1/revoke/", f"{PAGE}logins/1/revoke/"):
+    for path in (PAGE, f"{FORMS}passwords/1/revoke/", f"{FORMS}logins/1/revoke/", f"{FORMS}tokens/1/revoke/"):
         for answer in (client.get(path), client.post(path)):
             assert answer.status_code == 302
             assert "next=" in answer["Location"]
@@ -33,15 +34,17 @@ def test_it_wants_a_sign_in(client):
 def test_it_says_what_to_type_into_a_reader(visitor):
     answer = visitor.get(PAGE)
     html = answer.content.decode()
-    assert 'value="http://testserver/api/greader.php"' in html
-    assert 'value="http://testserver"' in html
+    assert ">http://testserver/api/greader.php<" in html
+    other = visitor.get(PAGE, {"app": "NewsFlash"}).content.decode()
+    assert '<code id="server">http://testserver</code>' in flat(other.encode())
+    assert ">http://testserver/fever/<" in visitor.get(PAGE, {"app": "Unread"}).content.decode()
     assert {"private", "no-store"} <= set(answer["Cache-Control"].split(", "))
     assert not re.search(r"<script(?![^>]* src=)|\sstyle=|\son\w+=", html)
 
 
 def test_an_app_password_is_shown_once_and_signs_in(visitor):
     html = flat(visitor.post(PAGE, {"name": "Phone"}).content)
-    match = re.search(r'id="made-password" value="([a-z0-9-]{29})"', html)
+    match = re.search(r'id="made-password">([a-z0-9-]{29})<', html)
     assert match
     assert match[1] not in visitor.get(PAGE).content.decode()
     sign_in(visitor, "ann", match[1], source="FeedMe")
@@ -61,7 +64,7 @@ def test_an_app_password_needs_a_name_and_there_is_an_end(visitor, monkeypatch):
 def test_revoking_an_app_password_signs_its_readers_out(visitor, client):
     password = create_app_password(visitor.subscriber, "Phone")
     token = sign_in(client, "ann", password)
-    visitor.post(f"{PAGE}passwords/{AppPassword.objects.get().pk}/revoke/")
+    visitor.post(f"{FORMS}passwords/{AppPassword.objects.get().pk}/revoke/")
     assert not AppPassword.objects.exists()
     headers = {"Authorization": f"GoogleLogin auth={token}"}
     assert client.get("/reader/api/0/user-info", headers=headers).status_code == 401
@@ -70,8 +73,9 @@ def test_revoking_an_app_password_signs_its_readers_out(visitor, client):
 
 def test_a_reader_is_signed_out(visitor):
     token = sign_in(visitor, "ann", source="Old phone")
-    html = visitor.post(f"{PAGE}logins/{ReaderLogin.objects.get().pk}/revoke/", follow=True).content.decode()
-    assert "No reader is signed in" in html
+    html = visitor.post(f"{FORMS}logins/{ReaderLogin.objects.get().pk}/revoke/", follow=True).content.decode()
+    assert "Old phone was signed out" in html
+    assert "Signed in now" not in html
     headers = {"Authorization": f"GoogleLogin auth={token}"}
     assert visitor.get("/reader/api/0/user-info", headers=headers).status_code == 401
 
@@ -82,12 +86,12 @@ def test_nobody_sees_or_revokes_what_is_another_s(visitor, client):
     client.force_login(make_user("bob"))
     html = client.get(PAGE).content.decode()
     assert "Old phone" not in html
-    assert client.post(f"{PAGE}passwords/{AppPassword.objects.get().pk}/revoke/").status_code == 404
-    assert client.post(f"{PAGE}logins/{ReaderLogin.objects.get().pk}/revoke/").status_code == 404
+    assert client.post(f"{FORMS}passwords/{AppPassword.objects.get().pk}/revoke/").status_code == 404
+    assert client.post(f"{FORMS}logins/{ReaderLogin.objects.get().pk}/revoke/").status_code == 404
     assert AppPassword.objects.exists()
     assert ReaderLogin.objects.get().revoked is None
 
 
 def test_revoking_takes_a_post(visitor):
     create_app_password(visitor.subscriber, "Phone")
-    assert visitor.get(f"{PAGE}passwords/{AppPassword.objects.get().pk}/revoke/").status_code == 405
+    assert visitor.get(f"{FORMS}passwords/{AppPassword.objects.get().pk}/revoke/").status_code == 405

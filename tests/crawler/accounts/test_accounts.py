@@ -233,7 +233,7 @@ def test_a_session_is_ended_from_another_device() -> None:
     phone, desk = Client(headers={"user-agent": "Firefox/1 (Android)"}), Client()
     for client in (phone, desk):
         client.post("/accounts/login/", {"username": "mara", "password": "water"})
-    page = desk.get("/accounts/security/").content.decode()
+    page = desk.get("/settings/account/").content.decode()
     assert "Firefox on Android" in page
     other = UserSession.objects.get(user=user, user_agent__contains="Android")
     stranger = Client()
@@ -252,7 +252,7 @@ def test_an_account_is_deleted_after_a_day_unless_its_owner_stays(owner: User) -
     client.post("/accounts/leave/", {"sure": "maria"})
     assert not Account.objects.filter(delete_after__isnull=False).exists()
     client.post("/accounts/leave/", {"sure": "mara"})
-    assert "is deleted on" in client.get("/accounts/security/").content.decode()
+    assert "is deleted on" in client.get("/settings/account/").content.decode()
     assert retention.tidy(NOW)["accounts"] == 0
     client.post("/accounts/leave/", {"stay": "1"})
     assert retention.tidy(NOW + timedelta(days=2))["accounts"] == 0
@@ -296,7 +296,7 @@ def test_a_printed_password_is_offered_to_be_replaced() -> None:
     client = Client()
     fields = {"username": "admin", "password": "water", "next": "/feeds/"}
     assert client.post("/accounts/login/", fields)["Location"] == "/feeds/"
-    assert "was printed at the first start" in client.get("/accounts/security/").content.decode()
+    assert "was printed at the first start" in client.get("/settings/account/").content.decode()
     assert "Keep the printed one" in client.get("/accounts/password/own/").content.decode()
     fields = {"oldpassword": "water", "password1": PASSWORD, "password2": PASSWORD}
     client.post("/accounts/password/change/", fields)

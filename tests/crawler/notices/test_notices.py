@@ -126,7 +126,7 @@ def test_a_topic_is_told_from_any_feed(mara: Any, client: Client) -> None:
     client.force_login(mara, backend=BACKEND)
     page = client.get(f"/me/notifications/new/?when=article&topic={topic.pk}").content.decode()
     assert f'<option value="topic:{topic.pk}" selected>bridge' in page
-    assert "bridge" in client.get("/me/notifications/").content.decode()
+    assert "bridge" in client.get("/settings/notifications/").content.decode()
 
 
 def test_a_topic_of_somebody_else_cannot_be_chosen(mara: Any, client: Client) -> None:
@@ -560,4 +560,4 @@ def test_a_target_of_a_kind_that_is_known_no_more_is_shown_and_sends_nothing(
     send_for(10)
     assert "KeyError" in Notification.objects.get().failure
     client.force_login(mara)
-    assert "secret" not in client.get("/me/notifications/").content.decode()
+    assert "secret" not in client.get("/settings/notifications/").content.decode()

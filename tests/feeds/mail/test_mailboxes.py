@@ -100,7 +100,7 @@ def test_one_that_is_not_wanted_is_not_offered_again(server: ImapServer, client:
     look_again(mailbox)
     row = Newsletter.objects.get()
     assert (row.state, row.messages, row.subjects) == ("refused", 0, [])
-    assert "Found in your mailbox" not in client.get("/newsletters/").content.decode()
+    assert "Found in your mailbox" not in client.get("/settings/newsletters/").content.decode()
 
 
 def test_a_token_and_letters_of_other_scripts_sign_in(server: ImapServer) -> None:
@@ -131,7 +131,7 @@ def test_the_secret_is_nowhere(
     client.force_login(mailbox.user)
     headers = {"Authorization": make_token(mailbox.user)}
     shown = [
-        client.get("/newsletters/").content.decode(),
+        client.get("/settings/newsletters/").content.decode(),
         Client().get("/api/newsletters/mailboxes/", headers=headers).content.decode(),
         Client().get(f"/api/newsletters/mailboxes/{mailbox.pk}/", headers=headers).content.decode(),
         repr(mailbox), str(mailbox), mailbox.failure, mailbox.sealed, caplog.text,

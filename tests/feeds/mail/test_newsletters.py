@@ -54,11 +54,11 @@ def letters() -> Iterator[WebServer]:
 
 def test_without_a_domain_the_page_says_how_to_set_it_up(ada: Any, client: Client, settings: Any) -> None:
     settings.INBOUND_MAIL_DOMAIN = ""
-    assert "INBOUND_MAIL_DOMAIN" in client.get("/newsletters/").content.decode()
+    assert "INBOUND_MAIL_DOMAIN" in client.get("/settings/newsletters/").content.decode()
     settings.INBOUND_MAIL_DOMAIN = "in.example.org"
     client.post("/newsletters/addresses/", {"name": "Letters"})
     row = MailAddress.objects.get()
-    page = client.get("/newsletters/").content.decode()
+    page = client.get("/settings/newsletters/").content.decode()
     assert "INBOUND_MAIL_DOMAIN" not in page
     assert f"{row.key}@in.example.org" in page
     client.post(f"/newsletters/addresses/{row.pk}/delete/")
@@ -97,7 +97,7 @@ def test_another_person_sees_nothing_of_it(ada: Any) -> None:
     row = received(ada)
     other = Client()
     other.force_login(make_user("bob"))
-    page = other.get("/newsletters/").content.decode()
+    page = other.get("/settings/newsletters/").content.decode()
     assert "Harbour weekly" not in page
     assert other.post(f"/newsletters/{row.pk}/follow/").status_code == 404
     assert other.post(f"/newsletters/addresses/{MailAddress.objects.get().pk}/delete/").status_code == 404
@@ -109,9 +109,11 @@ def test_another_person_sees_nothing_of_it(ada: Any) -> None:
 def test_the_page_says_who_vouches_for_the_sender(ada: Any, client: Client) -> None:
     sentence = "Authentication-Results"
     received(ada, **{sentence.replace("-", "_"): "mx.example; dkim=pass header.d=harbour-weekly.example"})
-    assert "Its sender is confirmed for harbour-weekly.example." in flat(client.get("/newsletters/").content)
+    assert "Its sender is confirmed for harbour-weekly.example." in flat(
+        client.get("/settings/newsletters/").content
+    )
     Newsletter.objects.update(authentication="")
-    assert "Its sender is not confirmed." in flat(client.get("/newsletters/").content)
+    assert "Its sender is not confirmed." in flat(client.get("/settings/newsletters/").content)
 
 
 def test_one_click_unsubscribes_only_when_it_is_pressed(

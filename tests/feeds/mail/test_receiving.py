@@ -194,9 +194,9 @@ def test_a_request_to_confirm_is_shown_and_opened_by_the_person(address: MailAdd
     row = SubscriptionRequest.objects.get()
     assert row.confirm_url == "https://harbour-weekly.example/confirm/abc"
     client.force_login(address.user)
-    page = client.get("/newsletters/").content.decode()
+    page = client.get("/settings/newsletters/").content.decode()
     assert 'href="https://harbour-weekly.example/confirm/abc"' in page
     assert "noreferrer" in page
     client.post(f"/newsletters/requests/{row.pk}/done/")
-    assert "confirm/abc" not in client.get("/newsletters/").content.decode()
+    assert "confirm/abc" not in client.get("/settings/newsletters/").content.decode()
     assert not Article.objects.exists()
