@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import get_script_prefix, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
@@ -38,10 +38,9 @@ APPS = (
     ("FocusReader", "freshrss"),
     ("NewsFlash", "greader"),
     ("Fiery Feeds", "fever"),
-    ("Unread", "fever"),
-    ("Another that knows FreshRSS", "freshrss"),
-    ("Another that knows Miniflux or Google Reader", "greader"),
-    ("Another that knows Fever", "fever"),
+    (gettext_noop("Another that knows FreshRSS"), "freshrss"),
+    (gettext_noop("Another that knows Miniflux or Google Reader"), "greader"),
+    (gettext_noop("Another that knows Fever"), "fever"),
 )
 """Apps and the service that is chosen in them, which says what is typed as the server."""
 

@@ -243,10 +243,11 @@ class OfflineRow(Row):
 
 @dataclass(slots=True)
 class Day:
-    """The rows of one day under its name."""
+    """The rows of one day, or of a month, under its name; `date` is its first day."""
 
     name: str
     date: date
+    is_month: bool = False
     rows: list[Row] = field(default_factory=list)
 
 
@@ -293,14 +294,35 @@ def explain_rows(
 
 
 def by_day(rows: Sequence[Row], now: datetime) -> list[Day]:
-    """Group rows that follow each other by the day of publication, in the reader's time zone."""
+    """Group rows that follow each other by the day of publication, in the reader's time zone.
+
+    Months that ended a week ago are groups of their own: an old article would often be alone on its day.
+    """
     days: list[Day] = []
+    today = timezone.localdate(now)
     for row in rows:
         published = timezone.localdate(row.article.published)
-        if not days or days[-1].date != published:
-            days.append(Day(day_name(published, timezone.localdate(now)), published))
+        is_month = month_after(published) <= today - timedelta(days=7)
+        first = published.replace(day=1) if is_month else published
+        if not days or (days[-1].date, days[-1].is_month) != (first, is_month):
+            name = month_name(first, today) if is_month else day_name(first, today)
+            days.append(Day(name, first, is_month))
         days[-1].rows.append(row)
     return days
+
+
+def month_after(day: date) -> date:
+    """Return the first day of the month after a day's."""
+    if (day.year, day.month) == (9999, 12):
+        return date.max
+    return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
+
+
+def month_name(first: date, today: date) -> str:
+    """Return the name of a month, with its year if that is another than today's."""
+    if first.year == today.year:
+        return format_date(first, pgettext("date format of a month", "F"))
+    return format_date(first, pgettext("date format of a month", "F Y"))
 
 
 def day_name(day: date, today: date) -> str:

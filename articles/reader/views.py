@@ -33,7 +33,16 @@ from articles.personal.labels import MAX_NAMES, TooManyLabels, add_labels, label
 from articles.personal.marking import mark_all_read, mark_read, star
 from articles.personal.selection import own_feeds_of
 from articles.reader.counts import Counts, feeds_with, unread_counts, unread_of_feed, unread_on_topics
-from articles.reader.lists import ORDERS, OfflineRow, ReadingList, Row, by_day, explain_rows, rows_of
+from articles.reader.lists import (
+    ORDERS,
+    OfflineRow,
+    ReadingList,
+    Row,
+    by_day,
+    explain_rows,
+    month_after,
+    rows_of,
+)
 from articles.reader.undo import undo_reading, undo_token
 from crawler.web.pages import wants_part
 from crawler.web.syndication.item import point, stored_details
@@ -267,12 +276,12 @@ def _key(text: str) -> int:
 
 
 def _of_day(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
-    """Filter to the articles of a day (ISO 8601) in the reader's zone; to none for anything else."""
+    """Filter to the articles of a day or month (ISO 8601) in the reader's zone; to none for anything else."""
     try:
-        day, zone = date.fromisoformat(text), timezone.get_current_timezone()
-        start, end = (
-            datetime.combine(start_day, time.min, zone) for start_day in (day, day + timedelta(days=1))
-        )
+        is_month = len(text) == len("2026-01")
+        day, zone = date.fromisoformat(f"{text}-01" if is_month else text), timezone.get_current_timezone()
+        after = month_after(day) if is_month else day + timedelta(days=1)
+        start, end = (datetime.combine(start_day, time.min, zone) for start_day in (day, after))
         return articles.filter(published__gte=start, published__lt=end)
     except (ValueError, OverflowError):
         return articles.none()
@@ -471,6 +480,7 @@ def _article(
         "members": members,
         "previous": reading_list.address(previous.key) if previous else "",
         "next": reading_list.address(following.key) if following else "",
+        "previous_article": previous,
         "next_article": following,
         "opened": True,
     }

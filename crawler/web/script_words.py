@@ -23,6 +23,7 @@ SENTENCES = (
     gettext_noop("This device could not be added: {reason}"),
     gettext_noop("Your Mastodon server, such as mastodon.social"),
     gettext_noop("That is no server's name."),
+    gettext_noop("Drag it to the bookmarks of your browser."),
     gettext_noop("Copied."),
     gettext_noop("It is selected: copy it with the keyboard."),
 )

@@ -17,6 +17,7 @@ FILES = (
     "freshet/app.css",
     "freshet/app.js",
     "freshet/logo.svg",
+    "vendor/htmx/htmx.min.js",
     "freshet/fonts/source-serif-4-latin-wght-normal.woff2",
 )
 """Files of the page that is shown without a network."""

@@ -137,6 +137,11 @@ def _looks(request: HttpRequest) -> list[tuple[str, list[SettingLine]]]:
                     ("", _("When opened")), ("on", _("Also when scrolled past")),
                 ),
                 look(
+                    "zones", _("A tap at the edge of an article"), "radio",
+                    ("", _("does nothing")), ("on", _("goes to the one before or after")),
+                    help=_("On phones: on the left to the one before, on the right to the next."),
+                ),
+                look(
                     "keys", _("Single keys"), "switch", off="off",
                     help=_("j, k, m and so on. Press ? to see them all."),
                 ),

@@ -46,6 +46,11 @@ def icon_links(body: bytes, url: str) -> list[str]:
     return _decoded(list[str], request, body)
 
 
+def manifest_link(body: bytes, url: str) -> str:
+    """Return the address of the manifest that a page names, "" for none. Raises PictureError."""
+    return _decoded(str, {"name": DECODE, "task": "manifest", "url": url}, body)
+
+
 def _decoded(kind: type[Made], arguments: dict[str, Any], body: bytes) -> Made:
     try:
         answer = client.programs.call(

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache
 from urllib.parse import urljoin, urlsplit
 
@@ -33,6 +34,12 @@ _loaded = 0
 def picture_cache() -> PictureCache:
     """Return the cache of this machine."""
     return PictureCache(settings.DATA_DIR / "pictures", chosen("PICTURES_MAX_MEGABYTES") * 1_000_000)
+
+
+USUAL_ICONS = ("/apple-touch-icon.png", "/favicon.ico")
+"""Where icons are that no page names."""
+FEW_ICONS = 2
+"""A page that names fewer is asked for its manifest, too."""
 
 
 @cache
@@ -89,6 +96,12 @@ def _load(name: str, load: Callable[[], Rendered], key: str) -> str:
     return ""
 
 
+def _icons_of_manifest(url: str) -> list[str]:
+    """Return the addresses of the icons of a web app's manifest. Raises PictureError."""
+    body, final = client.fetched(url)
+    return client.icon_links(body, final)
+
+
 def _icon(candidates: Sequence[str], site: str) -> Rendered:
     """Return the first icon that can be had. Raises PictureError."""
     for url in candidates:
@@ -99,12 +112,17 @@ def _icon(candidates: Sequence[str], site: str) -> Rendered:
     if not urlsplit(site).hostname:
         raise PictureError(Failure.BAD_URL, "the feed names no site")
     icon_urls: list[str] = []
+    manifest, final = "", site
     try:
         page, final = client.fetched(site)
         icon_urls = client.icon_links(page, final)
+        manifest = client.manifest_link(page, final)
     except PictureError:
-        final = site
-    for url in (*icon_urls, urljoin(final, "/favicon.ico")):
+        pass
+    if manifest and len(icon_urls) < FEW_ICONS:
+        with suppress(PictureError):
+            icon_urls = [*_icons_of_manifest(manifest), *icon_urls]
+    for url in (*icon_urls, *(urljoin(final, path) for path in USUAL_ICONS)):
         try:
             return client.rendered(client.fetched(url)[0])
         except PictureError as error:

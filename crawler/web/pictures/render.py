@@ -5,7 +5,9 @@ Only formats of pixels are read; SVG, which may hold scripts, and documents that
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from io import BytesIO
 from urllib.parse import urljoin
 
@@ -65,13 +67,43 @@ def render(body: bytes) -> Rendered:
 
 
 def icon_links(body: bytes, url: str) -> list[str]:
-    """Return the addresses of icons that a page names, those for touch screens and the largest first."""
-    icons: list[tuple[int, str]] = []
+    """Return the addresses of icons that a page or a web app's manifest names.
+
+    Those that need not be made larger come first, the nearest in size before the others.
+    """
+    found = _manifest_icons(body) if body.lstrip()[:1] == b"{" else _page_icons(body)
+    icons: list[tuple[bool, int, str]] = []
+    for pixels, href in found:
+        try:
+            icons.append((pixels < ICON[0], abs(pixels - ICON[0]), urljoin(url, href)))
+        except ValueError:
+            continue
+    return [address for _, _, address in sorted(icons)][:MAX_ICON_LINKS]
+
+
+def manifest_link(body: bytes, url: str) -> str:
+    """Return the address of the web app's manifest that a page names, "" for none."""
+    for values in _links(body):
+        if "manifest" in values.get(b"rel", "").lower().split() and (href := values.get(b"href", "").strip()):
+            try:
+                return urljoin(url, href)
+            except ValueError:
+                return ""
+    return ""
+
+
+def _links(body: bytes) -> Iterator[dict[bytes, str]]:
+    """Yield the attributes of each link of a page."""
     for link in _LINK.findall(body[:300_000]):
-        values = {
+        yield {
             name.lower(): (quoted or single or bare).decode("utf-8", "replace")
             for name, quoted, single, bare in _ATTRIBUTE.findall(link)
         }
+
+
+def _page_icons(body: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the width in pixels and the address of each icon that a page names."""
+    for values in _links(body):
         words = values.get(b"rel", "").lower().split()
         href = values.get(b"href", "").strip()
         if not href or "svg" in values.get(b"type", "") or href.lower().endswith(".svg"):
@@ -79,11 +111,25 @@ def icon_links(body: bytes, url: str) -> list[str]:
         if "icon" in words or "apple-touch-icon" in words:
             size = re.match(r"(\d{1,4})x", values.get(b"sizes", "").lower())
             pixels = int(size[1]) if size else 180 if "apple-touch-icon" in words else 32
-            try:
-                icons.append((abs(pixels - ICON[0]), urljoin(url, href)))
-            except ValueError:
-                continue
-    return [address for _, address in sorted(icons)][:MAX_ICON_LINKS]
+            yield pixels, href
+
+
+def _manifest_icons(body: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the width in pixels and the address of each icon of a web app's manifest."""
+    try:
+        icons = json.loads(body[:300_000]).get("icons")
+    except (ValueError, RecursionError, AttributeError):
+        return
+    for icon in icons[:50] if isinstance(icons, list) else ():
+        source = icon.get("src") if isinstance(icon, dict) else None
+        if (
+            not isinstance(source, str)
+            or "svg" in str(icon.get("type", ""))
+            or source.lower().endswith(".svg")
+        ):
+            continue
+        size = re.match(r"(\d{1,4})x", str(icon.get("sizes", "")).lower())
+        yield int(size[1]) if size else 192, source
 
 
 def _opened(body: bytes) -> Image.Image:

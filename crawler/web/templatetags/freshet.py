@@ -179,6 +179,7 @@ LOOKS = {
     "look": {"dense"},
     "scroll": {"on"},
     "keys": {"off"},
+    "zones": {"on"},
     "start": {"interest", "changes"},
 }
 """Settings of how pages look: cookies that app.js writes and the server puts on the html element."""

@@ -37,7 +37,7 @@ def test_it_says_what_to_type_into_a_reader(visitor):
     assert ">http://testserver/api/greader.php<" in html
     other = visitor.get(PAGE, {"app": "NewsFlash"}).content.decode()
     assert '<code id="server">http://testserver</code>' in flat(other.encode())
-    assert ">http://testserver/fever/<" in visitor.get(PAGE, {"app": "Unread"}).content.decode()
+    assert ">http://testserver/fever/<" in visitor.get(PAGE, {"app": "Fiery Feeds"}).content.decode()
     assert {"private", "no-store"} <= set(answer["Cache-Control"].split(", "))
     assert not re.search(r"<script(?![^>]* src=)|\sstyle=|\son\w+=", html)
 

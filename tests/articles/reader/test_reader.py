@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -405,3 +406,22 @@ def test_the_web_app_can_be_installed_and_keeps_unread_articles(client: Client, 
     client.post("/read/passed/", {"articles": f"{first.pk}", "starred": f"{second.pk},x"})
     assert Mark.objects.filter(article=first, read__isnull=False).count() == 1
     assert Mark.objects.filter(article=second, starred__isnull=False).count() == 1
+
+
+def test_months_that_are_over_are_groups_and_are_marked_whole(visitor: Client, reader: Subscriber) -> None:
+    feed = reader.subscriptions.get(feed__title="Courier").feed
+    old = NOW.replace(year=NOW.year - 2, month=5, day=3, hour=12)
+    for published in (old, old, old.replace(day=20), old.replace(month=4), NOW - timedelta(minutes=1)):
+        make_article(feed, published=published)
+    page = flat(visitor.get("/read/").content)
+    names = re.findall(r'<h2 class="day"> ?([^<]*?) ?<', page)
+    assert names[1:] == [f"May {old.year}", f"April {old.year}"]
+    visitor.post("/read/mark/", {"day": f"{old.year}-05"})
+    assert Mark.objects.filter(read__isnull=False).count() == 3
+
+
+@pytest.mark.parametrize("day", ["2026-13", "9999-12", "x" * 7])
+def test_a_month_that_is_none_marks_nothing(visitor: Client, reader: Subscriber, day: str) -> None:
+    articles_of(reader)
+    visitor.post("/read/mark/", {"day": day})
+    assert not Mark.objects.exists()

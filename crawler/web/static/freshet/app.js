@@ -187,6 +187,10 @@
       later.add("starred", button.closest("[data-offline]").dataset.offline);
       say(t("Starred. It is sent when the network is back."));
     },
+    bookmark(event) {
+      event.preventDefault();
+      say(t("Drag it to the bookmarks of your browser."));
+    },
     share() {
       if (navigator.share) navigator.share({ title: document.title, url: location.href }).catch(() => {});
       else actions.copy();
@@ -237,7 +241,10 @@
     if (!image.matches?.("img[src*='/img/']")) return;
     const count = Number(image.dataset.tries ?? 0);
     image.classList.add("missing");
-    if (count >= RETRY_SECONDS.length) return;
+    if (count >= RETRY_SECONDS.length) {
+      image.classList.add("failed");
+      return;
+    }
     image.dataset.tries = count + 1;
     image.dataset.address ??= image.getAttribute("src");
     setTimeout(() => { image.src = `${image.dataset.address}&try=${count + 1}`; }, RETRY_SECONDS[count] * 1000);
@@ -497,6 +504,16 @@
     touch = null;
     if (Math.abs(event.clientX - x) < 40 || Math.abs(event.clientY - y) > 30) return;
     $(event.clientX > x ? ".acts .mark" : ".acts .star", item)?.click();
+  });
+
+  // On phones a tap at the edge of an article goes on or back, where the reader chose so.
+  const EDGE = 0.14; // of the width of the screen
+  document.addEventListener("click", (event) => {
+    if (root.dataset.zones !== "on" || isWide() || !event.target.closest(".art")) return;
+    if (event.target.closest("a, button, summary, input, label, audio, video, iframe") || String(getSelection())) return;
+    const place = event.clientX / innerWidth;
+    const link = place < EDGE ? $(".thumbbar a[href]:first-child") : place > 1 - EDGE ? $(".thumbbar > :nth-child(2)[href]") : null;
+    if (link) location.assign(link.href);
   });
 
   // The place in a recording is remembered here; the sound never passes this server.

@@ -38,9 +38,7 @@ def proxy(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     settings.DATA_DIR = tmp_path
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
     monkeypatch.setattr("crawler.web.pictures.views.SIZES", {"full": 20.0, "thumbnail": 20.0})
-    loading.picture_cache.cache_clear()
     yield
-    loading.picture_cache.cache_clear()
     confined.programs.close()
 
 

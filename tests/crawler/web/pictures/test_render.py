@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from crawler.web.pictures.render import PictureError, icon_links, render
+from crawler.web.pictures.render import PictureError, icon_links, manifest_link, render
 
 
 def encoded(
@@ -102,6 +102,25 @@ def test_icons_that_a_page_names() -> None:
     <link rel=icon sizes=64x64 href=/64.png><link rel="apple-touch-icon" href='touch.png'>
     <link rel="icon" type="image/svg+xml" href="/i.svg"><link rel="mask-icon" href="/m.svg"></head>"""
     assert icon_links(page, "https://a.example/b/") == [
-        "https://a.example/64.png", "https://a.example/f.ico", "https://a.example/b/touch.png",
+        "https://a.example/64.png", "https://a.example/b/touch.png", "https://a.example/f.ico",
     ]  # fmt: skip
     assert icon_links(b"<link rel=icon href='http://[x'>" * 9, "https://a.example/") == []
+
+
+def test_icons_that_need_not_be_made_larger_come_first() -> None:
+    page = b"<link rel=icon sizes=48x48 href=/48.png><link rel=icon sizes=512x512 href=/512.png>"
+    assert icon_links(page, "https://a.example/") == ["https://a.example/512.png", "https://a.example/48.png"]
+
+
+def test_icons_of_a_manifest() -> None:
+    page = b"<link rel='manifest' href='app/site.webmanifest'>"
+    assert manifest_link(page, "https://a.example/") == "https://a.example/app/site.webmanifest"
+    assert manifest_link(b"<link rel=icon href=/a.ico>", "https://a.example/") == ""
+    manifest = b"""{"icons": [{"src": "i/32.png", "sizes": "32x32"},
+        {"src": "/72.png", "sizes": "72x72 96x96"},
+        {"src": "/any.svg", "type": "image/svg+xml"}, {"src": 7}, "x", {"src": "/plain.png"}]}"""
+    assert icon_links(manifest, "https://a.example/app/site.webmanifest") == [
+        "https://a.example/72.png", "https://a.example/plain.png", "https://a.example/app/i/32.png",
+    ]  # fmt: skip
+    for broken in (b"{", b'{"icons": 3}', b"[]", b"{" * 3000):
+        assert icon_links(broken, "https://a.example/") == []
