@@ -14,6 +14,8 @@ MIN_ARTICLES = 4
 """Articles from which a rhythm is told."""
 FOUR_WEEKS = timedelta(days=28)
 YEAR = timedelta(days=365)
+MIN_DATES = 2
+"""Dated articles from which a feed has a pace at all."""
 MIN_DAYS = 2
 """Days that a pace is computed over at least, so that a single busy hour makes none."""
 _DAY_SECONDS = 86_400.0
@@ -47,14 +49,16 @@ def posted_at(times: Sequence[datetime], now: datetime) -> Posted:
 
 
 def pace_of(posted: Posted, now: datetime) -> Pace | None:
-    """Return how often a feed posts. Returns None when no article of it has a date."""
-    if posted.first is None:
+    """Return how often a feed posts. Returns None when fewer than two articles of it have a date."""
+    if posted.first is None or posted.total < MIN_DATES:
         return None
     days = max(math.ceil((now - posted.first).total_seconds() / _DAY_SECONDS), MIN_DAYS)
     if posted.month >= MIN_ARTICLES:
         rate = posted.month / min(days, FOUR_WEEKS.days)
         counts = [Pace(round(rate * length), length) for length in (1, 7, 30)]
         return next((pace for pace in counts if pace.count >= 2), Pace(max(counts[-1].count, 1), 30))
+    if posted.month == posted.total:
+        return Pace(posted.month, 30)
     if posted.year:
         return Pace(posted.year, YEAR.days)
     return Pace(max(round(posted.total * YEAR.days / days), 1), YEAR.days)

@@ -50,7 +50,8 @@ def deeds_for(feed: Feed) -> list[Deed]:
 
 def address_of_rules(feed: Feed) -> str:
     """Return the address of the page on which a person says which parts of a page are its articles."""
-    return f"{reverse('add-rules')}?{urlencode({'url': feed.url, 'feed': str(feed.pk), **feed.rules})}"
+    query: dict[str, str] = {"url": feed.url, "feed": str(feed.pk), **feed.rules}
+    return f"{reverse('add-rules')}?{urlencode(query)}"
 
 
 def _by_failure(feed: Feed) -> list[Deed]:

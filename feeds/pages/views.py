@@ -11,13 +11,14 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from crawler.database.readers import visible
-from crawler.web.pages import render_list
+from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs
 from crawler.web.roles import EDITOR, OPERATOR
@@ -57,7 +58,7 @@ from feeds.websub.models import HubSubscription
 
 MAX_POSTED = 500
 LAST_VISITS = 6
-LOG_ROWS = 25
+LOG_ROWS = 10
 DAY_SECONDS = 86_400.0
 SORTS = (
     ("folder", gettext_lazy("By folder")),
@@ -147,6 +148,11 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
     )
     feed = get_object_or_404(feeds, pk=pk)
     now, zone = datetime.now(UTC), timezone.get_current_timezone()
+    pictures: dict[str, Any] = {}
+    if request.GET.get("by") == "hour":
+        pictures = _pictures(feed, now.astimezone(zone))
+        if wants_part(request):
+            return _varying(render(request, "feeds/_pictures.html", pictures))
     log = page_of(request, Retrieval.objects.filter(feed=feed), size=LOG_ROWS)
     posted = _posted(feed, now)
     recent = [at for at in posted if now - at <= SILENT]
@@ -160,12 +166,11 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
             "feed": feed,
             "page": log,
             "visit": visit,
-            "posted": recent,
             "state": state_of(facts, now),
             "rhythm": rhythm(posted, now, zone),
             "next_check": next_check(facts, now, usual_hours(posted, now, zone), zone),
             "deeds": deeds_for(feed),
-            "advice": advice(feed.failure) if feed.failure_streak else "",
+            "advice": _advice(feed),
             "is_late": bool(feed.failure_streak or feed.proposed) or feed.status != Feed.Status.ACTIVE,
             "last_visits": Retrieval.objects.filter(feed=feed)[:LAST_VISITS],
             "rate": articles_a_day([feed.id], now)[feed.id],
@@ -174,10 +179,9 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
             "folders": folder_choices(),
             "is_editing": bool(request.GET.get("edit")),
             "public_url": settings.PUBLIC_URL,
-            "zone": f"{now.astimezone(zone):%Z}",
-            "learned": _learned(feed, now.astimezone(zone)),
+            "has_pictures": bool(recent) or hasattr(feed, "history"),
             **_week(recent, visit, now),
-            **_habits(recent, now.astimezone(zone)),
+            **pictures,
         },
     )
 
@@ -255,6 +259,29 @@ def _posted(feed: Feed, now: datetime) -> list[datetime]:
     """Return the newest times of publication that the feed itself gave, the newest first."""
     rows = feed.articles.filter(dating="feed", published__lte=now).order_by("-published")
     return list(rows.values_list("published", flat=True)[:MAX_POSTED])
+
+
+def _advice(feed: Feed) -> str:
+    if feed.status == Feed.Status.GONE:
+        return advice("gone")
+    return advice(feed.failure) if feed.failure_streak else ""
+
+
+def _pictures(feed: Feed, now: datetime) -> dict[str, Any]:
+    """Return the rhythm of a feed by hour in the time zone of `now`, as it posted and as was learned."""
+    posted = [at for at in _posted(feed, now) if now - at <= SILENT]
+    return {
+        "with_pictures": True,
+        "posted": posted,
+        "zone": f"{now:%Z}",
+        "learned": _learned(feed, now),
+        **_habits(posted, now),
+    }
+
+
+def _varying(response: HttpResponse) -> HttpResponse:
+    patch_vary_headers(response, ["HX-Request"])
+    return response
 
 
 def _week(posted: Sequence[datetime], visit: NextVisit, now: datetime) -> dict[str, Any]:

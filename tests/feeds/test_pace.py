@@ -16,9 +16,10 @@ NOW = datetime(2026, 3, 12, 14, 20, tzinfo=UTC)
     [
         ((0, 0, 0), None, "", ""),
         ((0, 3, 3), 300, "about 3 a year", "about 3 articles a year"),
-        ((3, 3, 3), 20, "about 3 a year", "about 3 articles a year"),
+        ((3, 3, 3), 20, "3 a month", "about 3 articles a month"),
         ((0, 0, 18), 3 * 365, "about 6 a year", "about 6 articles a year"),
-        ((0, 0, 1), 4 * 365, "about 1 a year", "about one article a year"),
+        ((0, 0, 4), 4 * 365, "about 1 a year", "about one article a year"),
+        ((1, 1, 1), 5, "", ""),
         ((4, 40, 40), 300, "4 a month", "about 4 articles a month"),
         ((8, 90, 90), 300, "2 a week", "about 2 articles a week"),
         ((60, 700, 700), 365, "2 a day", "about 2 articles a day"),

@@ -117,7 +117,7 @@ def weekly(count: int, hour: int = 17) -> list[datetime]:
     [
         ([], ""),
         ([NOW + timedelta(days=3)], ""),
-        (weekly(3), "It brings about 3 articles a year."),
+        (weekly(3), "It brings about 3 articles a month."),
         (weekly(20), "It posts nearly always on a Thursday between 17:00 and 18:00, about 4 articles a month."),
         ([NOW - timedelta(hours=7 * n) for n in range(200)], "It brings about 3 articles a day."),
         ([at - timedelta(days=d) for at in weekly(20) for d in (0, 2)],
