@@ -57,7 +57,7 @@ def address_of_rules(feed: Feed) -> str:
 def _by_failure(feed: Feed) -> list[Deed]:
     again = Deed(_("Try again now"), _change(feed, "retrieve"), is_post=True)
     if feed.failure == "list-missing":
-        query = urlencode({"url": feed.url, "kind": PAGE, "feed": feed.pk})
+        query = urlencode({"url": feed.url, "kind": PAGE, "feed": str(feed.pk)})
         lists = Deed(_("See the lists of the page"), f"{reverse('add')}?{query}")
         return [lists, Deed(_("Say which parts are its articles"), address_of_rules(feed))]
     if feed.failure == "http-401":
