@@ -18,19 +18,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from crawler.failures import STATUS_WORDS, Failure
+from feeds.pace import MIN_ARTICLES, YEAR, articles_often, posted_at
 
-MIN_ARTICLES = 4
-"""Articles from which a rhythm is told."""
 USUAL_SHARE = 0.8
 """Share of the articles that "nearly always" and "mostly" stand for."""
 MAX_WINDOW_HOURS = 9
 MIN_OFTEN = 0.9
 """Articles in a unit of time from which the unit is used."""
-SILENT = timedelta(days=365)
+SILENT = YEAR
 _DAY, _HOUR, _MINUTE = 86_400.0, 3600.0, 60.0
 
+
+MIN_GAP = "min-gap"
+"""The rule that holds for every feed, which is a reason only where there is no better one."""
 _FLOORS: dict[str, str | Promise] = {
-    "min-gap": gettext_lazy("because no feed is asked more often"),
+    MIN_GAP: gettext_lazy("because no feed is asked more often"),
     "retry-after": gettext_lazy("because its server asks for a break until then"),
     "throttled": gettext_lazy("because its server asks for fewer visits"),
     "forbidden": gettext_lazy("because its server refuses Freshet at the moment"),
@@ -114,6 +116,7 @@ def next_check(facts: FeedFacts, now: datetime, window: tuple[int, int] | None, 
     when = "" if facts.next_at is None else _when(facts.next_at, now, zone)
     hour = 0 if facts.next_at is None else facts.next_at.astimezone(zone).hour
     is_usual = window is not None and (hour - window[0]) % 24 <= (window[1] - window[0]) % 24
+    is_held_back = facts.floor in _FLOORS and facts.floor != MIN_GAP
     values = {"when": when, "reason": str(_FLOORS.get(facts.floor, "")), **_hours(window or (0, 0))}
     sentences = (
         (facts.status == "gone", _("Its publisher says that it has ended, so Freshet looks no more.")),
@@ -122,41 +125,37 @@ def next_check(facts: FeedFacts, now: datetime, window: tuple[int, int] | None, 
         (not facts.was_read and not facts.failure, _("It is new: Freshet looks at it within a minute.")),
         (not when, _("No check is planned within a month, because hardly anything is expected.")),
         (bool(facts.failure), _("Next try %(when)s.")),
-        (facts.floor in _FLOORS, _("Next check %(when)s, %(reason)s.")),
+        (
+            facts.is_learning and is_held_back,
+            _("Freshet is still learning its rhythm. Next check %(when)s, %(reason)s."),
+        ),
+        (is_held_back, _("Next check %(when)s, %(reason)s.")),
         (facts.is_learning, _("Freshet is still learning its rhythm. Next check %(when)s.")),
         (is_usual, _("Next check %(when)s, because it mostly posts between %(start)s and %(end)s.")),
+        (facts.floor == MIN_GAP, _("Next check %(when)s, %(reason)s.")),
         (True, _("Next check %(when)s, because something new is likely by then.")),
     )
     return next(sentence for applies, sentence in sentences if applies) % values
 
 
 def rhythm(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -> str:
-    """Return a sentence about when a feed posts, "" where too little was posted in the last year to say.
+    """Return a sentence about when and how often a feed posts, "" when no article of it has a date.
 
     `posted` are times of publication in any order.
     """
-    times = _recent(posted, now)
-    if len(times) < MIN_ARTICLES:
+    often, window = articles_often(posted_at(posted, now), now), usual_hours(posted, now, zone)
+    if not often:
         return ""
-    often = _often(times, now)
-    days, window = _days(times, zone), usual_hours(posted, now, zone)
+    times = _recent(posted, now)
+    days = _days(times, zone) if len(times) >= MIN_ARTICLES else ""
     values = {"often": often, "days": days, **_hours(window or (0, 0))}
-    if days and window:
-        return _("It posts %(often)s, %(days)s between %(start)s and %(end)s.") % values
-    if window:
-        return _("It posts %(often)s, mostly between %(start)s and %(end)s.") % values
-    return (_("It posts %(often)s, %(days)s.") if days else _("It posts %(often)s.")) % values
-
-
-def how_often(month: int, year: int) -> str:
-    """Return how often a feed posts, "" for never: from its articles of four weeks and of a year."""
-    if month >= MIN_ARTICLES:
-        units = ((1, _("%(count)d a day")), (7, _("%(count)d a week")), (30, _("%(count)d a month")))
-        for days, words in units:
-            count = round(month / 28 * days)
-            if count >= 2 or days == 30:
-                return words % {"count": count}
-    return _("%(count)d a year") % {"count": year} if year else ""
+    sentences = (
+        (days and window, _("It posts %(days)s between %(start)s and %(end)s, %(often)s.")),
+        (window, _("It mostly posts between %(start)s and %(end)s, %(often)s.")),
+        (days, _("It posts %(days)s, %(often)s.")),
+        (True, _("It brings %(often)s.")),
+    )
+    return next(sentence for applies, sentence in sentences if applies) % values
 
 
 def short_check(facts: FeedFacts, now: datetime, zone: tzinfo = UTC) -> str:
@@ -201,6 +200,31 @@ def usual_hours(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -
         if sum(counts[(best + step) % 24] for step in range(length)) >= wanted:
             return best, (best + length) % 24
     return None
+
+
+def visit_words(outcome: str, new: int, failure: str) -> str:
+    """Return what a visit brought, such as "2 new articles", "Nothing new" or "No answer"."""
+    if failure or outcome == "failed":
+        words = _failure(failure)
+        return words[:1].upper() + words[1:]
+    if new:
+        return ngettext("%(count)d new article", "%(count)d new articles", new) % {"count": new}
+    return _("Nothing new")
+
+
+def moment_words(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
+    """Return a moment in the past as people say it: "today 8:41", "Thursday 16:12", "12 November"."""
+    local, today = at.astimezone(zone), now.astimezone(zone)
+    days = (today.date() - local.date()).days
+    values = {"time": f"{local.hour}:{local:%M}", "day": WEEKDAYS[local.weekday()]}
+    if days <= 0:
+        return _("today %(time)s") % values
+    if days == 1:
+        return _("yesterday %(time)s") % values
+    if days < 7:
+        return _("%(day)s %(time)s") % values
+    pattern = pgettext("date format", "j F") if local.year == today.year else pgettext("date format", "j F Y")
+    return format_date(local, pattern)
 
 
 def disputed(kind: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import template
+from django.template import Context
 from django.utils.html import escape, format_html_join
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
@@ -14,11 +15,13 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from articles.models import Article
 from articles.reader.counts import FeedCount
 from articles.reader.lists import ReadingList, read_path
+from articles.reader.of_feed import FeedReading, reading_of
 from articles.things.pages import person_address
 from articles.things.people import names_of, site_of
 from crawler.web.pictures.addresses import icon_address, picture_address, with_own_pictures
 from crawler.web.pictures.loading import picture_cache
 from crawler.web.templatetags.freshet import icon
+from feeds.models import Feed
 
 register = template.Library()
 
@@ -96,6 +99,16 @@ def bylines(article: Article) -> SafeString:
         '<a class="plainlink" href="{}"><bdi>{}</bdi></a>',
         ((person_address(name, site), name) for name in names_of(article.author)),
     )
+
+
+@register.simple_tag(takes_context=True)
+def reading_of_feed(context: Context, feed: Feed) -> FeedReading:
+    """Return a feed as its page shows it to the person who is signed in, computed once for a page."""
+    computed = context.render_context
+    key = f"reading of feed {feed.pk}"
+    reading: FeedReading = computed[key] if key in computed else reading_of(feed, context["user"])
+    computed[key] = reading
+    return reading
 
 
 @register.filter

@@ -151,11 +151,18 @@ def heat_map(counts: Sequence[Sequence[int]], zone: str = "UTC") -> SafeString:
     )
     cells = SafeString(
         "".join(
-            _cell(day, hour, count, top) for day, row in enumerate(counts) for hour, count in enumerate(row)
+            _cell(day, hour, count, top)
+            for day, row in enumerate(counts)
+            for hour, count in enumerate(row)
+            if count
         )
     )
+    places = ((_LEFT + hour * _CELL, _TOP + day * _CELL) for day in range(7) for hour in range(24))
+    frames = format_html(
+        '<path class="cell-frame" d="{}"/>', "".join(f"M{x} {y}h18v18h-18z" for x, y in places)
+    )
     return format_html(
-        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}{}</svg>',
+        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}{}{}</svg>',
         width,
         height,
         _("Articles by hour of the week, %(zone)s: %(total)d, most on %(day)s at %(time)s")
@@ -167,6 +174,7 @@ def heat_map(counts: Sequence[Sequence[int]], zone: str = "UTC") -> SafeString:
         },
         hours,
         days,
+        frames,
         cells,
     )
 
@@ -204,7 +212,6 @@ def _cell(day: int, hour: int, count: int, top: int) -> SafeString:
     # The square root keeps the quiet hours of a feed with one busy hour visible.
     strength = math.sqrt(count / top) if top else 0.0
     return format_html(
-        '<rect class="cell-frame" x="{x}" y="{y}" width="18" height="18" rx="3"/>'
         '<rect class="cell" x="{x}" y="{y}" width="18" height="18" rx="3" fill-opacity="{strength}">'
         "<title>{words}</title></rect>",
         x=x,

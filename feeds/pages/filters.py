@@ -9,7 +9,7 @@ from typing import Any
 
 import django_filters  # type: ignore[import-untyped]
 from django.core.validators import RegexValidator
-from django.db.models import Case, Count, F, FilteredRelation, Q, QuerySet, When
+from django.db.models import Case, Count, F, FilteredRelation, Min, Q, QuerySet, When
 from django.db.models.expressions import Func, Value
 from django.db.models.functions import Coalesce, Lower, Now, NullIf
 from django.utils.translation import gettext, gettext_lazy
@@ -20,11 +20,11 @@ from crawler.text.words import Words
 from crawler.web.filters import Choices, FlagFilter, HoursFilter, OfferedFilter, search_validator
 from feeds.categories import all_paths, subtree
 from feeds.models import Feed, Retrieval
+from feeds.pace import FOUR_WEEKS, Posted
 from feeds.phrases import SILENT
 
 RATE_DAYS = 7
 DAY = timedelta(days=1)
-FOUR_WEEKS = timedelta(days=28)
 SEARCHED = ("title", "url", "site_url")
 ORDERS: dict[str, F | Func] = {
     "title": Lower(Coalesce(NullIf("title", Value("")), "url")),
@@ -55,19 +55,29 @@ def articles_a_day(feed_ids: Iterable[int], now: datetime) -> dict[int, float]:
     return {feed.id: feed.recent_articles / RATE_DAYS for feed in feeds.only("id")}  # type: ignore[attr-defined]
 
 
-def posting_counts(feed_ids: Iterable[int], now: datetime) -> dict[int, tuple[int, int]]:
-    """Return the articles dated by the feed itself within four weeks and within a year, by feed."""
-    windows = {"month": FOUR_WEEKS, "year": SILENT}
-    within = Q(articles__published__gt=now - SILENT, articles__published__lte=now, articles__dating="feed")
+def posting_counts(feed_ids: Iterable[int], now: datetime) -> dict[int, Posted]:
+    """Return the numbers of articles dated by the feeds themselves, in two queries for any number of feeds.
+
+    The articles of more than a year ago are counted only for feeds that have none since.
+    """
+    dated = Q(articles__published__lte=now, articles__dating="feed")
+    recent = dated & Q(articles__published__gt=now - SILENT)
+    posted = _posted(feed_ids, recent, now)
+    silent = [feed for feed, counts in posted.items() if not counts.year]
+    return posted | (_posted(silent, dated, now) if silent else {})
+
+
+def _posted(feed_ids: Iterable[int], condition: Q, now: datetime) -> dict[int, Posted]:
     joined = Feed.objects.filter(id__in=list(feed_ids)).annotate(
-        within=FilteredRelation("articles", condition=within)
+        within=FilteredRelation("articles", condition=condition)
     )
     counts = {
         name: Count("within", filter=Q(within__published__gt=now - length))
-        for name, length in windows.items()
+        for name, length in (("month", FOUR_WEEKS), ("year", SILENT))
     }
-    rows = joined.order_by().annotate(**counts).values_list("id", "month", "year")
-    return {feed: (month, year) for feed, month, year in rows}
+    rows = joined.order_by().annotate(**counts, total=Count("within"), first=Min("within__published"))
+    names = ("month", "year", "total", "first")
+    return {feed: Posted(*numbers) for feed, *numbers in rows.values_list("id", *names)}
 
 
 def in_order(feeds: QuerySet[Feed], sort: str, now: datetime) -> QuerySet[Feed]:

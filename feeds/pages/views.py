@@ -11,20 +11,23 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from crawler.database.readers import visible
-from crawler.web.pages import render_list
+from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs
 from crawler.web.roles import EDITOR, OPERATOR
 from feeds.adding.opml import export_opml
 from feeds.categories import all_paths
 from feeds.models import Feed, PostingHistory, Retrieval
+from feeds.pace import MIN_ARTICLES, Posted, how_often
 from feeds.pages.charts import clock, forecast_series, heat_map, sparkline, training_series, weekly_bars
+from feeds.pages.deeds import deeds_for
 from feeds.pages.filters import (
     HEALTH,
     ORDERS,
@@ -36,11 +39,13 @@ from feeds.pages.filters import (
     in_order,
     posting_counts,
 )
+from feeds.pages.week import counts_of_week, part_of_week, week_strip
 from feeds.phrases import (
     SILENT,
     FeedFacts,
+    advice,
     disputed,
-    how_often,
+    duration,
     next_check,
     rhythm,
     short_check,
@@ -52,6 +57,9 @@ from feeds.visiting.posting import floats, plan_of
 from feeds.websub.models import HubSubscription
 
 MAX_POSTED = 500
+LAST_VISITS = 6
+LOG_ROWS = 10
+DAY_SECONDS = 86_400.0
 SORTS = (
     ("folder", gettext_lazy("By folder")),
     ("title", gettext_lazy("By name")),
@@ -125,7 +133,7 @@ def _row_context(feeds: list[Feed], now: datetime) -> dict[str, Any]:
     return {
         "states": {key: state_of(fact, now) for key, fact in facts.items()},
         "checks": {key: short_check(fact, now, zone) for key, fact in facts.items()},
-        "posts": {key: how_often(*posted.get(key, (0, 0))) for key in facts},
+        "posts": {key: how_often(posted.get(key, Posted()), now) for key in facts},
         "sparks": _sparklines(feeds),
         "paths": {key: " / ".join(path) for key, path in all_paths().items()},
         "folders": folder_choices(),
@@ -134,13 +142,22 @@ def _row_context(feeds: list[Feed], now: datetime) -> dict[str, Any]:
 
 @require_safe
 def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show one feed: its next visit and the reason, its posting habits, and the log of its visits."""
+    """Show one feed: its articles, its rhythm, what is wrong with it, how it is set, and its last visits."""
     feeds = Feed.objects.select_related("host", "category", "history", "hub_subscription").defer(
         "fingerprints"
     )
     feed = get_object_or_404(feeds, pk=pk)
     now, zone = datetime.now(UTC), timezone.get_current_timezone()
-    log = page_of(request, Retrieval.objects.filter(feed=feed), size=25)
+    pictures: dict[str, Any] = {}
+    if request.GET.get("by") == "hour":
+        pictures = _pictures(feed, now.astimezone(zone))
+        if wants_part(request):
+            return _varying(render(request, "feeds/_pictures.html", pictures))
+    log = page_of(request, Retrieval.objects.filter(feed=feed), size=LOG_ROWS)
+    posted = _posted(feed, now)
+    recent = [at for at in posted if now - at <= SILENT]
+    visit = next_visits([feed], now)[feed.id]
+    facts = facts_of(feed, visit)
     return render_list(
         request,
         "feeds/feed.html",
@@ -148,20 +165,23 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
         {
             "feed": feed,
             "page": log,
-            "visit": (visit := next_visits([feed], now)[feed.id]),
-            "posted": (posted := _posted(feed, now)),
-            "state": state_of(facts := facts_of(feed, visit), now),
+            "visit": visit,
+            "state": state_of(facts, now),
             "rhythm": rhythm(posted, now, zone),
             "next_check": next_check(facts, now, usual_hours(posted, now, zone), zone),
+            "deeds": deeds_for(feed),
+            "advice": _advice(feed),
+            "is_late": bool(feed.failure_streak or feed.proposed) or feed.status != Feed.Status.ACTIVE,
+            "last_visits": Retrieval.objects.filter(feed=feed)[:LAST_VISITS],
             "rate": articles_a_day([feed.id], now)[feed.id],
             "log": _shares(feed, now),
-            "articles": feed.articles.defer("text", "content", "summary", "search")[:10],
             "aliases": feed.aliases.all()[:50],
             "folders": folder_choices(),
+            "is_editing": bool(request.GET.get("edit")),
             "public_url": settings.PUBLIC_URL,
-            "zone": f"{now.astimezone(zone):%Z}",
-            "learned": _learned(feed, now.astimezone(zone)),
-            **_habits(posted, now.astimezone(zone)),
+            "has_pictures": bool(recent) or hasattr(feed, "history"),
+            **_week(recent, visit, now),
+            **pictures,
         },
     )
 
@@ -236,9 +256,46 @@ def facts_of(feed: Feed, visit: NextVisit) -> FeedFacts:
 
 
 def _posted(feed: Feed, now: datetime) -> list[datetime]:
-    """Return the newest times of publication that the feed itself gave within a year."""
-    rows = feed.articles.filter(dating="feed", published__range=(now - SILENT, now)).order_by("-published")
+    """Return the newest times of publication that the feed itself gave, the newest first."""
+    rows = feed.articles.filter(dating="feed", published__lte=now).order_by("-published")
     return list(rows.values_list("published", flat=True)[:MAX_POSTED])
+
+
+def _advice(feed: Feed) -> str:
+    if feed.status == Feed.Status.GONE:
+        return advice("gone")
+    return advice(feed.failure) if feed.failure_streak else ""
+
+
+def _pictures(feed: Feed, now: datetime) -> dict[str, Any]:
+    """Return the rhythm of a feed by hour in the time zone of `now`, as it posted and as was learned."""
+    posted = [at for at in _posted(feed, now) if now - at <= SILENT]
+    return {
+        "with_pictures": True,
+        "posted": posted,
+        "zone": f"{now:%Z}",
+        "learned": _learned(feed, now),
+        **_habits(posted, now),
+    }
+
+
+def _varying(response: HttpResponse) -> HttpResponse:
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _week(posted: Sequence[datetime], visit: NextVisit, now: datetime) -> dict[str, Any]:
+    """Return the strip of the week and the time that it was drawn from, nothing for too few articles."""
+    if len(posted) < MIN_ARTICLES:
+        return {}
+    zone = timezone.get_current_timezone()
+    is_soon = visit.at is not None and visit.at - now < timedelta(days=7)
+    soon = part_of_week(visit.at.astimezone(zone)) if visit.at is not None and is_soon else None
+    return {
+        "week": week_strip(counts_of_week(posted, zone), soon),
+        "week_since": duration(max((now - posted[-1]).total_seconds(), DAY_SECONDS)),
+        "week_has_ring": soon is not None,
+    }
 
 
 def _habits(posted: Sequence[datetime], now: datetime) -> dict[str, Any]:

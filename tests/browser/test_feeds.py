@@ -23,7 +23,7 @@ from feeds.categories import category_at
 from feeds.models import Category, Feed, FeedImport
 from feeds.websub.models import HubSubscription
 from tests.browser.conftest import Visitor, signed_in
-from tests.browser.test_pages import PRIVATE_WORDS
+from tests.browser.test_pages import PRIVATE_WORDS, barriers
 from tests.factories import make_feed, make_user
 from tests.servers import Reply, WebServer
 
@@ -302,10 +302,84 @@ def test_the_page_of_a_feed_says_how_it_is_and_when_it_is_looked_at(
     assert PRIVATE_WORDS.findall(text) == []
     if fields.get("status") is None:
         assert re.search(r"Next (check|try) |Freshet (is looking|looks) at it|No check is planned", text)
-    page.get_by_text("Why then?").click()
-    expect(page.locator("details[open]").first).to_be_visible()
+    page.locator("summary", has_text="Details for experts").click()
+    expect(page.locator("main").get_by_text("Why then?")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert keeper.complaints == []
+
+
+def test_why_a_feed_is_late_is_said_and_mended_on_its_page(keeper: Visitor) -> None:
+    page = keeper.goto(Feed.objects.get(title="Bulletin of the Lock Keepers").get_absolute_url())
+    failure = page.get_by_role("region", name="Failure")
+    expect(failure).to_contain_text("Its server has a fault for 5 hours.")
+    expect(failure).to_contain_text("Next try")
+    expect(page.locator("main .btn.primary")).to_have_text("Try again now")
+    page.locator("main .btn.primary").click()
+    expect(page.locator("main")).to_contain_text("1 feed to be checked now.")
+    expect(failure).to_contain_text("Freshet is looking at it now.")
+    expect(failure.get_by_role("button")).to_have_count(0)
+    Feed.objects.filter(title="Bulletin of the Lock Keepers").update(selected_at=None, selected_because="")
+    assert keeper.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("title", "cause", "deed"),
+    [
+        ("Not Quite A Feed", "This is a page, not a feed", "Find its feeds"),
+        ("Marsh Observer", "Its address is not known on the internet", "Find its feeds"),
+        ("Ferry News (closed)", "Its publisher says that it has ended", "Find its feeds"),
+        ("Minutes of a Club", "It is paused", "Resume"),
+    ],
+)
+def test_each_cause_has_its_deed_beside_it(keeper: Visitor, title: str, cause: str, deed: str) -> None:
+    page = keeper.goto(Feed.objects.get(title=title).get_absolute_url())
+    note = page.locator("main .note")
+    expect(note).to_contain_text(cause)
+    expect(note.locator(".btn.primary")).to_have_text(deed)
+    assert barriers(page) == []
+    for width in (390, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert keeper.complaints == []
+
+
+def test_a_feed_is_read_from_its_page_and_its_rhythm_is_seen(keeper: Visitor) -> None:
+    feed = Feed.objects.get(title="The Harbour Courier")
+    page = keeper.goto(feed.get_absolute_url())
+    expect(page.locator(".arts li")).to_have_count(10)
+    expect(page.locator(".answers")).to_contain_text(re.compile(r"about \d+ articles a day\."))
+    expect(page.locator(".answers")).to_contain_text(re.compile(r"Next check .+\."))
+    expect(page.get_by_role("img", name="When it posts: most on")).to_be_visible()
+    page.locator("summary", has_text="Details for experts").click()
+    expect(page.locator("svg.heat")).to_be_visible()
+    expect(page.locator("svg.clock").first).to_be_visible()
+    assert barriers(page) == []
+    for width in (390, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("link", name=re.compile(r"Read \d+ new")).click()
+    expect(page).to_have_url(f"{keeper.address}/read/?feed={feed.pk}")
+    expect(page.locator(".item").first).to_be_visible()
+    assert keeper.complaints == []
+
+
+def test_the_menu_of_a_feed_renames_pauses_and_resumes_it(keeper: Visitor, own_feeds: None) -> None:
+    feed = make_feed("https://menu.example/rss", title="The Paper", **KNOWN)
+    page = keeper.goto(feed.get_absolute_url())
+    menu = page.locator("main .bar .menu")
+    menu.locator("summary").click()
+    assert barriers(page) == []
+    expect(menu.locator("a, button").last).to_have_text("Remove")
+    menu.get_by_role("link", name="Rename or move").click()
+    page.get_by_label("Name", exact=True).fill("My paper")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("My paper")
+    menu.locator("summary").click()
+    menu.get_by_role("button", name="Pause").click()
+    expect(page.locator("main .note")).to_contain_text("It is paused")
+    page.locator("main .note .btn.primary").click()
+    expect(page.locator("main .state").first).to_have_text("Fine")
     assert keeper.complaints == []
 
 

@@ -283,7 +283,6 @@ def test_a_list_that_moved_is_replaced_by_one_press(person: Visitor, site: WebSe
     if (page.viewport_size or {}).get("width") == WIDTHS[0]:
         box = callout.get_by_role("button").bounding_box()
         assert box is not None and box["height"] >= BIG_ENOUGH
-    callout.get_by_text("What exactly happened?").click()
     callout.get_by_role("button", name="Use the list that was found").click()
     expect(page.get_by_role("region", name="Failure")).to_have_count(0)
     feed = read_now(site)
@@ -344,7 +343,7 @@ def test_a_feed_that_died_is_replaced_by_its_new_address(person: Visitor, site: 
     callout = page.get_by_role("region", name="Failure")
     expect(callout).to_contain_text("It has a new address")
     assert barriers(page) == []
-    callout.get_by_role("button", name="Use it").click()
+    callout.get_by_role("button", name="Use the new address").click()
     expect(page.locator("#main").get_by_text("It is read from its new address now.")).to_be_visible()
     feed = read_now(site)
     assert (feed.failure, feed.url) == ("", f"{site.origin}/new.xml")

@@ -85,10 +85,11 @@ def test_articles_a_day_are_those_published_within_a_week(reader: Client) -> Non
     slow, busy = make_feed(title="Slow"), make_feed(title="Busy")
     for days in range(14):
         make_article(busy, published=now - timedelta(days=days, hours=1))
-    make_article(slow, published=now - timedelta(days=90))
+    for days in (90, 180):
+        make_article(slow, published=now - timedelta(days=days))
     answer = reader.get("/feeds/?sort=-rate")
     assert [feed.title for feed in answer.context["feeds"]] == ["Busy", "Slow"]
-    assert answer.context["posts"] == {busy.id: "4 a week", slow.id: "1 a year"}
+    assert answer.context["posts"] == {busy.id: "7 a week", slow.id: "about 2 a year"}
     assert reader.get(busy.get_absolute_url()).context["rate"] == 1.0
 
 
@@ -146,8 +147,8 @@ def test_the_feed_page_says_and_draws_when_it_posts(reader: Client) -> None:
     for number in range(8):
         make_article(feed, published=day - timedelta(days=7 * number), dating="feed")
     make_article(feed, published=day - timedelta(hours=9), dating="fetched")
-    html = reader.get(feed.get_absolute_url()).content.decode()
-    assert f"It posts about once a week, nearly always on a {day:%A} between 23:00 and 00:00." in html
+    html = reader.get(f"{feed.get_absolute_url()}?by=hour").content.decode()
+    assert f"It posts nearly always on a {day:%A} between 23:00 and 00:00, about 4 articles a month." in html
     assert "most from 23:00 to 24:00" in html
     assert f"8, most on {day:%a} at 23:00" in html
 
@@ -158,24 +159,67 @@ def test_the_feed_page_of_a_new_feed_says_what_is_not_known_yet(reader: Client) 
     assert "It was not visited yet." in html
 
 
+def test_the_pictures_by_hour_come_alone_when_htmx_asks_for_them(reader: Client) -> None:
+    feed = make_feed(phase="normal", last_success=datetime.now(UTC))
+    for number in range(8):
+        make_article(feed, published=datetime.now(UTC) - timedelta(days=number, hours=1), dating="feed")
+    address = feed.get_absolute_url()
+    assert 'class="heat"' not in reader.get(address).content.decode()
+    part = reader.get(f"{address}?by=hour", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part and 'class="heat"' in part and 'class="clock"' in part
+
+
+def test_the_page_of_a_busy_feed_is_small_and_takes_as_many_queries_as_another(
+    reader: Client, django_assert_max_num_queries
+) -> None:  # type: ignore[no-untyped-def]
+    now = datetime.now(UTC)
+    feed = make_feed(phase="normal", last_success=now)
+    for hours in range(300):
+        make_article(feed, published=now - timedelta(hours=hours), dating="feed", title="A headline " * 8)
+        Retrieval.objects.create(
+            feed=feed, at=now - timedelta(hours=hours), outcome="new", new=1, m=2.0, t=2.0, toe=2,
+            because="rank 12 of 124: 0.42 new articles expected", expected=1.0,
+        )  # fmt: skip
+    reader.get(feed.get_absolute_url())
+    with django_assert_max_num_queries(32):
+        html = reader.get(feed.get_absolute_url()).content
+    assert len(html) < 60_000
+    assert len(reader.get(f"{feed.get_absolute_url()}?by=hour").content) < 120_000
+
+
+def test_what_is_read_and_unread_is_told_apart(reader: Client) -> None:
+    feed = make_feed(phase="normal", last_success=datetime.now(UTC))
+    for number in range(12):
+        make_article(feed, published=datetime.now(UTC) - timedelta(days=number), title=f"Headline {number}")
+    html = reader.get(feed.get_absolute_url()).content.decode()
+    assert "Follow</button>" in html and "All 12" in html and "Headline 10" not in html
+    reader.post(f"/me/follow/{feed.pk}/")
+    html = reader.get(feed.get_absolute_url()).content.decode()
+    assert "Read 12 new" in " ".join(html.split())
+    newest = feed.articles.latest("published")
+    reader.post(f"/read/{newest.pk}/read/")
+    html = " ".join(reader.get(feed.get_absolute_url()).content.decode().split())
+    assert "Read 11 new" in html and html.count('<li class="old"') == 1
+
+
 def test_the_log_is_paged_and_tells_shares(reader: Client) -> None:
     now = datetime.now(UTC)
     feed = make_feed()
-    for i in range(30):
+    for i in range(35):
         Retrieval.objects.create(
             feed=feed, at=now - timedelta(hours=i), lease=uuid4(), conditional=True, bytes=100,
             outcome="not-modified" if i % 3 else "new", new=0 if i % 3 else 2,
         )  # fmt: skip
     FeedAlias.objects.create(canonical_url="https://old.example/rss", feed=feed)
-    answer = reader.get(f"{feed.get_absolute_url()}?page=2")
+    answer = reader.get(f"{feed.get_absolute_url()}?page=4")
     assert len(answer.context["page"].object_list) == 5
     log = answer.context["log"]
     assert (log["visits"], log["not_modified"], log["useful"], log["new"], log["bytes"]) == (
-        30,
-        20,
-        10,
-        20,
-        3000,
+        35,
+        23,
+        12,
+        24,
+        3500,
     )
     assert "https://old.example/rss" in answer.content.decode()
 

@@ -20,13 +20,14 @@ from feeds.phrases import (
     advice,
     duration,
     failure_words,
-    how_often,
+    moment_words,
     next_check,
     posts_often,
     rhythm,
     short_check,
     state_of,
     usual_hours,
+    visit_words,
 )
 from feeds.scheduling import floors
 
@@ -77,6 +78,10 @@ def test_states(changes: dict[str, object], shape: str, words: str) -> None:
         ({"status": "gone"}, "Its publisher says that it has ended, so Freshet looks no more."),
         ({"is_on_its_way": True}, "Freshet is looking at it now."),
         ({"failure": "http-404"}, "Next try at about 16:20."),
+        ({"is_learning": True, "floor": "min-gap", "next_at": NOW + timedelta(minutes=40)}, "Freshet is still learning its rhythm. Next check in 40 minutes."),
+        ({"is_learning": True, "floor": "ttl"}, "Freshet is still learning its rhythm. Next check at about 16:20, because the feed asks not to be visited more often."),
+        ({"floor": "min-gap"}, "Next check at about 16:20, because it mostly posts between 16:00 and 21:00."),
+        ({"floor": "min-gap", "next_at": NOW + timedelta(minutes=20)}, "Next check in 20 minutes, because no feed is asked more often."),
         ({"floor": "ttl"}, "Next check at about 16:20, because the feed asks not to be visited more often."),
         ({"next_at": None}, "No check is planned within a month, because hardly anything is expected."),
         ({"next_at": NOW}, "Next check within a minute, because something new is likely by then."),
@@ -111,17 +116,18 @@ def weekly(count: int, hour: int = 17) -> list[datetime]:
     ("posted", "words"),
     [
         ([], ""),
-        (weekly(3), ""),
-        (weekly(20), "It posts about once a week, nearly always on a Thursday between 17:00 and 18:00."),
-        ([NOW - timedelta(hours=7 * n) for n in range(200)], "It posts about 3 times a day."),
+        ([NOW + timedelta(days=3)], ""),
+        (weekly(3), "It brings about 3 articles a month."),
+        (weekly(20), "It posts nearly always on a Thursday between 17:00 and 18:00, about 4 articles a month."),
+        ([NOW - timedelta(hours=7 * n) for n in range(200)], "It brings about 3 articles a day."),
         ([at - timedelta(days=d) for at in weekly(20) for d in (0, 2)],
-         "It posts about 2 times a week, mostly on a Tuesday or a Thursday between 17:00 and 18:00."),
+         "It posts mostly on a Tuesday or a Thursday between 17:00 and 18:00, about 2 articles a week."),
         ([NOW.replace(hour=h) - timedelta(days=n) for n in range(1, 60) for h in (23, 0)],
-         "It posts about 2 times a day, mostly between 23:00 and 01:00."),
-        ([NOW - timedelta(days=80 * n) for n in range(1, 5)], "It posts about 5 times a year, mostly between 14:00 and 15:00."),
-        ([NOW - timedelta(days=500 + n) for n in range(50)], ""),
+         "It mostly posts between 23:00 and 01:00, about 2 articles a day."),
+        ([NOW - timedelta(days=80 * n) for n in range(1, 5)], "It mostly posts between 14:00 and 15:00, about 4 articles a year."),
+        ([NOW - timedelta(days=500 + 61 * n) for n in range(24)], "It brings about 5 articles a year."),
     ],
-    ids=range(8),
+    ids=range(9),
 )  # fmt: skip
 def test_rhythms(posted: list[datetime], words: str) -> None:
     assert rhythm(posted, NOW) == words
@@ -131,7 +137,7 @@ def test_rhythms(posted: list[datetime], words: str) -> None:
 def test_rhythms_of_any_times(hours: list[int]) -> None:
     posted = [NOW - timedelta(hours=away) for away in hours]
     words = rhythm(posted, NOW)
-    assert words == "" or re.fullmatch(r"It posts about [^.]+\.", words)
+    assert words == "" or re.fullmatch(r"It (?:mostly )?(?:posts|brings) [^.]+\.", words)
     window = usual_hours(posted, NOW)
     assert window is None or all(0 <= hour < 24 for hour in window)
 
@@ -151,11 +157,34 @@ def test_every_failure_says_what_to_do(failure: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("month", "year", "words"),
-    [(0, 0, ""), (0, 3, "3 a year"), (4, 40, "4 a month"), (8, 90, "2 a week"), (60, 700, "2 a day"), (3, 3, "3 a year")],
+    ("outcome", "new", "failure", "words"),
+    [
+        ("new", 1, "", "1 new article"),
+        ("new", 2, "", "2 new articles"),
+        ("not-modified", 0, "", "Nothing new"),
+        ("same-body", 0, "", "Nothing new"),
+        ("nothing-new", 0, "", "Nothing new"),
+        ("failed", 0, "timeout", "No answer"),
+        ("failed", 0, "http-404", "Not found"),
+        ("failed", 0, "", "It could not be read"),
+    ],
 )  # fmt: skip
-def test_how_often_a_feed_posts(month: int, year: int, words: str) -> None:
-    assert how_often(month, year) == words
+def test_visits_in_words(outcome: str, new: int, failure: str, words: str) -> None:
+    assert visit_words(outcome, new, failure) == words
+
+
+@pytest.mark.parametrize(
+    ("back", "words"),
+    [
+        (timedelta(hours=5, minutes=39), "today 8:41"),
+        (timedelta(hours=17), "yesterday 21:20"),
+        (timedelta(days=5), "Saturday 14:20"),
+        (timedelta(days=20), "20 February"),
+        (timedelta(days=100), "2 December 2025"),
+    ],
+)
+def test_moments_of_the_past(back: timedelta, words: str) -> None:
+    assert moment_words(NOW - back, NOW) == words
 
 
 def test_a_preview_says_how_often_and_when_last() -> None:

@@ -195,7 +195,7 @@ def test_what_visits_are_planned_by_is_on_the_page_in_the_api_and_in_the_admin(c
     user.is_superuser = True
     user.save()
     client.force_login(user)
-    page = client.get(f"/feeds/{feed.pk}/").content.decode()
+    page = client.get(f"/feeds/{feed.pk}/?by=hour").content.decode()
     assert page.count('<svg class="week"') == 2
     answer = client.get(f"/api/feeds/{feed.pk}/history/").json()
     assert [len(answer[name]) for name in ("hourly", "forecast", "threshold")] == [24, 168, 168]

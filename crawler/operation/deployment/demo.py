@@ -155,10 +155,11 @@ def _source(now: datetime, dice: random.Random, number: int, source: dict[str, A
     rates: Floats = source["a_day"] * shape / shape.sum()
     watched = np.full((7, 24), 1.8)
     watched[6, 3:6] = 0.0
-    week = np.array(DATA["week"])[:, None] * rates[None, :] * watched
+    forecast = np.array(DATA["week"])[:, None] * rates[None, :]
+    week = forecast * watched
     PostingHistory.objects.create(
         feed=feed, hourly=pack(rates[None, :])[0], week_counts=pack(week.reshape(1, 168))[0],
-        week_exposure=pack(watched.reshape(1, 168))[0], updated=now,
+        week_exposure=pack(watched.reshape(1, 168))[0], rates=pack(forecast.reshape(1, 168))[0], updated=now,
     )  # fmt: skip
     _visits(now, dice, feed, rates)
     FeedAlias.objects.create(canonical_url=f"http://{host}/rss", feed=feed)
