@@ -69,9 +69,10 @@ def test_an_invitation_leads_to_the_first_article_on_a_phone(
     with signed_in(demo, browser, "ines") as context:
         people = context.new_page()
         people.goto(f"{demo}/people/")
+        people.get_by_role("link", name="Invite").click()
         people.get_by_label("Feeds to begin with").select_option(str(folder.pk))
         people.get_by_role("button", name="Make a link").click()
-        link = people.locator(".note code").inner_text()
+        link = people.locator(".secret code").inner_text()
     page.goto(link)
     expect(page.get_by_role("heading", name="ines invites you")).to_be_visible()
     page.get_by_label("Name", exact=True).fill("tom")
@@ -244,7 +245,7 @@ def test_an_account_is_taken_along_to_where_nothing_of_it_is_known(
     sign_in(page, demo, "mara")
     page.goto(f"{demo}/me/account/")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Take everything along").click()
+        page.get_by_role("link", name="Save: Everything").click()
     download.value.save_as(tmp_path / "all.zip")
     person.delete()
     for feed in feeds:
@@ -253,7 +254,7 @@ def test_an_account_is_taken_along_to_where_nothing_of_it_is_known(
     make_user("tom")
     sign_in(page, demo, "tom")
     page.goto(f"{demo}/me/account/")
-    page.get_by_label("The ZIP file").set_input_files(tmp_path / "all.zip")
+    page.get_by_label("From another Freshet").set_input_files(tmp_path / "all.zip")
     page.get_by_role("button", name="Take it over").click()
     expect(page.locator("#main")).to_contain_text("Taken over: 2 feeds.")
     page.goto(f"{demo}/read/")
@@ -263,7 +264,7 @@ def test_an_account_is_taken_along_to_where_nothing_of_it_is_known(
 
 
 PAGES = (
-    "/accounts/security/", "/accounts/email/", "/accounts/password/change/", "/accounts/2fa/", "/people/",
+    "/settings/account/", "/settings/signup/", "/accounts/email/", "/accounts/password/change/", "/accounts/2fa/", "/people/",
     "/accounts/2fa/webauthn/", "/accounts/3rdparty/",
 )  # fmt: skip
 DOORS = ("/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/accounts/password/own/")
