@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -65,7 +65,7 @@ def set_budget(request: HttpRequest) -> HttpResponse:
     """Set so many times the present requests, and offer to undo it."""
     factor, row = request.POST.get("requests", ""), stored_rules()
     if factor not in CHOICES or environment.is_given("FEED_BUDGET"):
-        raise PermissionDenied("the number of requests cannot be set so here")
+        raise Http404("the number of requests cannot be set so here")
     before, row.budget = row.budget, min(max(rules().budget * float(factor), 0.001), 60)
     row.save()
     undo.offer(request, _("Set. It holds from the next round of visits."), "laboratory-budget", before)

@@ -264,7 +264,8 @@ def test_an_account_is_taken_along_to_where_nothing_of_it_is_known(
 
 
 PAGES = (
-    "/settings/account/", "/settings/signup/", "/accounts/email/", "/accounts/password/change/", "/accounts/2fa/", "/people/",
+    "/settings/account/", "/settings/signup/", "/accounts/email/", "/accounts/password/change/",
+    "/accounts/2fa/", "/people/",
     "/accounts/2fa/webauthn/", "/accounts/3rdparty/",
 )  # fmt: skip
 DOORS = ("/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/accounts/password/own/")

@@ -70,6 +70,7 @@ PAGES = (
     "/about/organisation/Harbour Board/",
     "/graph/entity/?iri=https://courier.example/graph/1",
     "/lab/",
+    "/lab/full/",
     "an experiment",
     "/read/",
     "/read/?show=starred",
@@ -233,7 +234,7 @@ def test_the_overview_renews_itself(keeper: Visitor) -> None:
 
 
 def test_an_experiment_is_started_and_followed_to_its_end(keeper: Visitor) -> None:
-    page = keeper.goto("/lab/")
+    page = keeper.goto("/lab/full/")
     for name in ("full-information", "newsblur", "nutch-adaptive", "min-delay", "freshness", "commafeed"):
         page.get_by_label(name, exact=True).uncheck()
     page.get_by_label("Curve of delay by budget").uncheck()

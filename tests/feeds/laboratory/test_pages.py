@@ -86,7 +86,7 @@ def test_a_finished_experiment_shows_table_charts_and_budgets(staff: Client) -> 
     text = staff.get(f"/lab/{experiment.pk}/?delay=200").content.decode()
     assert text.count('<svg class="plot"') == 4
     assert "× flat optimum" in text
-    assert text.count('<span class="badge good">best</span>') == 1
+    assert text.count('<span class="state good">best</span>') == 1
     assert "A day for 8 feeds" in text
     assert "hx-trigger" not in text.split('id="results"')[1].split(">")[0]
     assert "Budget for a delay" in text
@@ -101,7 +101,7 @@ def test_a_delay_that_is_none_is_not_answered(staff: Client, delay: str) -> None
 def test_readers_see_and_do_not_start_stop_or_delete(client: Client) -> None:
     experiment = begin(Experiment(source="sample"))
     client.force_login(make_user())
-    text = client.get("/lab/").content.decode()
+    text = client.get("/lab/full/").content.decode()
     assert "invented, number" in text
     assert "New experiment" not in text
     assert client.get(f"/lab/{experiment.pk}/").status_code == 200
