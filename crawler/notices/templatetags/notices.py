@@ -1,0 +1,28 @@
+"""Tags for pages that say what a person is told of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.contrib.auth.models import User
+
+from crawler.notices.forms import own_address
+from crawler.notices.models import Target
+from crawler.notices.page_rules import PageRule, rules_about
+from recrawl.comparing.values import Value
+from recrawl.models import WatchedPage
+
+register = template.Library()
+
+
+@register.simple_tag
+def page_rules(user: User, page: WatchedPage, value: Value | None = None) -> list[PageRule]:
+    """Return a person's rules about a watched page, in a few words each."""
+    return rules_about(user, page, value)
+
+
+@register.simple_tag
+def places(user: User) -> dict[str, Any]:
+    """Return the places that a person's messages can go to, and the mail address that can become one."""
+    return {"targets": Target.objects.filter(user=user), "own_mail": own_address(user)}
