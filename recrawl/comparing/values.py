@@ -14,14 +14,16 @@ MAX_LINES, MAX_LINE, MAX_TEXT = 40, 200, 80
 MAX_NUMBER_LINE, MAX_NUMBER_WORDS = 40, 4
 """A line is a number if it is so short: prose in which a number stands is none."""
 SIGNS = {
-    "EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "INR": "₹", "KRW": "₩", "TRY": "₺", "UAH": "₴", "ILS": "₪",
+    "EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "INR": "₹", "KRW": "₩", "TRY": "₺", "UAH": "₴",
+    "ILS": "₪",
 }  # fmt: skip
 _BEFORE = frozenset("$£¥₹₩")
 _SOLD_OUT = re.compile(
     r"out of stock|sold out|(?:not|no longer|currently un|un)\s?available|out of print|discontinued"
     r"|ausverkauft|vergriffen|(?:nicht|nicht mehr) (?:lieferbar|verfügbar|auf lager|vorrätig)"
     r"|rupture de stock|épuisé|indisponible|non disponible"
-    r"|agotad[oa]|sin (?:stock|existencias)|no disponible|esaurito|uitverkocht|在庫切れ|在庫なし|売り切れ|品切れ",
+    r"|agotad[oa]|sin (?:stock|existencias)|no disponible|esaurito|uitverkocht"
+    r"|在庫切れ|在庫なし|売り切れ|品切れ",
     re.IGNORECASE,
 )
 _IN_STOCK = re.compile(

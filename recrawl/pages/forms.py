@@ -248,3 +248,11 @@ class SiteForm(SettingsForm):
         if not self.is_list and len(addresses) > 1:
             raise ValidationError(_("A site has one address. Several addresses are a list of pages."))
         return addresses
+
+
+def settings_form(site: Site, data: Any = None) -> SettingsForm:
+    """Return the form of a watch's settings, of a list with its pages."""
+    if not site.is_list:
+        return SettingsForm(data, instance=site)
+    pages = list(site.pages.order_by("id").values_list("url", flat=True))
+    return ListForm(data, instance=site, initial={"pages": pages})

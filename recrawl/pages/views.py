@@ -22,15 +22,15 @@ from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs, person_of
 from crawler.web.roles import EDITOR
-from recrawl.changes.describing import diff_rows, stock
+from recrawl.changes.describing import diff_rows
 from recrawl.changes.versions import version_at, version_count, warc_chunks
 from recrawl.comparing.differences import Difference, difference
 from recrawl.evaluation.own_report import by_domain, by_method, by_site, chart
 from recrawl.models import LONG_COLUMNS, SETTINGS, Change, Check, Site, Visit, WatchedPage
-from recrawl.pages.charts import WEEKS, calendar, price_chart, visits_chart
-from recrawl.pages.forms import ListForm, SettingsForm, SiteForm
+from recrawl.pages.charts import WEEKS, calendar, visits_chart
+from recrawl.pages.forms import SiteForm, settings_form
 from recrawl.pages.method_sentences import SENTENCES
-from recrawl.visiting.estimators import gamma_mode
+from recrawl.pages.page_views import only_page
 from recrawl.visiting.mapping import (
     SiteError,
     add_pages,
@@ -46,9 +46,7 @@ from recrawl.visiting.outline import outline
 from recrawl.visiting.visits import pause, resume, visit_now
 
 MAX_PICTURE_BYTES = 32 * 1024 * 1024
-SHOWN_VISITS, SHOWN_CHANGES, SHOWN_CHECKS, SHOWN_OFFERS = 104, 15, 200, 20
-PRIOR_SHAPE, PRIOR_DAYS = 1.5, 60.0
-"""The Gamma prior of a page's rate of change. It expects a change in some months."""
+SHOWN_VISITS, SHOWN_CHANGES = 104, 15
 
 
 @require_safe
@@ -87,8 +85,10 @@ def add(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def site_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show one site: its last visit, charts, calendar, gates and changes."""
+    """Show one site: its last visit, charts, calendar, gates and changes. A single page has a page of its own."""
     site = _site(pk)
+    if not wants_part(request) and request.GET.get("as") != "list" and (page := only_page(site)):
+        return redirect(page)
     visits = list(site.visits.filter(number__gt=0).order_by("-number")[:SHOWN_VISITS])
     last = visits[0] if visits else None
     states = dict(site.pages.order_by().values_list("state").annotate(count=Count("id")))
@@ -109,7 +109,7 @@ def site_page(request: HttpRequest, pk: int) -> HttpResponse:
             "calendar": _calendar(site) if site.changes.exists() else None,
             "gates": outline(site, last) if site.state != Site.State.MAPPING else [],
             "sources": site.sources.all(),
-            "form": _settings_form(site),
+            "form": settings_form(site),
         }
     return render(request, "recrawl/_now.html" if wants_part(request) else "recrawl/site.html", context)
 
@@ -132,7 +132,7 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
 def settings(request: HttpRequest, pk: int) -> HttpResponse:
     """Change how a site is visited and which parts do not count."""
     site = _site(pk)
-    form = _settings_form(site, request.POST)
+    form = settings_form(site, request.POST)
     if not form.is_valid():
         for name, errors in form.errors.items():
             messages.error(request, f"{form[name].label if name in form.fields else ''}: {errors[0]}")
@@ -168,31 +168,6 @@ def page_list(request: HttpRequest, pk: int) -> HttpResponse:
         "outcomes": dict(Check.Outcome.choices),
     }
     return render_list(request, "recrawl/pages.html", "recrawl/_pages.html", context)
-
-
-@require_safe
-def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
-    """Show one page: its changes, its fetches, its estimated rate of change."""
-    site = _site(pk)
-    row = get_object_or_404(site.pages.light(), pk=page)
-    checks = list(row.all_checks.select_related("visit").order_by("-id")[:SHOWN_CHECKS])
-    outcomes = [
-        (check.days, check.outcome == Check.Outcome.CHANGED)
-        for check in checks
-        if check.outcome in {Check.Outcome.SAME, Check.Outcome.MINOR, Check.Outcome.CHANGED}
-    ]
-    rate = gamma_mode(outcomes, PRIOR_SHAPE, PRIOR_DAYS) if outcomes else None
-    offers = list(row.offers.order_by("-id")[:SHOWN_CHECKS])
-    context = {
-        "offers": [(offer, stock(offer.availability)) for offer in offers[:SHOWN_OFFERS]],
-        "prices": price_chart(offers[::-1], datetime.now(UTC)),
-        "site": site,
-        "row": row,
-        "checks": checks,
-        "changes": row.history.order_by("-id")[:SHOWN_CHECKS],
-        "every_seconds": 86_400 / rate if rate else None,
-    }
-    return render(request, "recrawl/page.html", context)
 
 
 @require_safe
@@ -293,13 +268,6 @@ def report(request: HttpRequest) -> HttpResponse:
 
 def _site(pk: int) -> Site:
     return get_object_or_404(Site.objects.light(), pk=pk)
-
-
-def _settings_form(site: Site, data: Any = None) -> SettingsForm:
-    if not site.is_list:
-        return SettingsForm(data, instance=site)
-    pages = list(site.pages.order_by("id").values_list("url", flat=True))
-    return ListForm(data, instance=site, initial={"pages": pages})
 
 
 def _calendar(site: Site) -> Any:
