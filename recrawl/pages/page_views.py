@@ -27,7 +27,7 @@ from recrawl.changes.value_sentences import (
 )
 from recrawl.changes.versions import version_count
 from recrawl.comparing.differences import difference
-from recrawl.comparing.values import PRICE
+from recrawl.comparing.values import PRICE, stated_value
 from recrawl.models import Check, Site, StatedOffer, WatchedPage
 from recrawl.pages.forms import settings_form
 from recrawl.pages.method_sentences import SENTENCES
@@ -48,12 +48,7 @@ class VersionRow:
     when: str
     difference: str
     lines: bytes
-
-    @property
-    def stock(self) -> str:
-        """Return the word for its availability, empty if it says nothing of it."""
-        available = self.point.value.available
-        return "" if available is None else stock("instock" if available else "outofstock")
+    stock: str = ""
 
 
 def only_page(site: Site) -> WatchedPage | None:
@@ -69,8 +64,10 @@ def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
     site = get_object_or_404(Site.objects.light(), pk=pk)
     row = get_object_or_404(site.pages.defer("links", "look", "headers"), pk=page)
     now = datetime.now(UTC)
-    versions = version_rows(site, row, now)
-    points = [version.point for version in versions]
+    offers = list(row.offers.order_by("-id")[:MAX_OFFERS])
+    versions = version_rows(site, row, offers, now)
+    steps = offer_rows(site, offers, now) or versions
+    points = [step.point for step in steps] if versions else []
     is_single = only_page(site) is not None
     context: dict[str, Any] = {
         "site": site,
@@ -85,13 +82,13 @@ def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
     }
     if wants_part(request):
         return render(request, "recrawl/_value.html", context)
-    context |= _history(request, row, versions, now) | _details(site, row)
+    context |= _history(request, row, versions, steps, now) | _details(site, row)
     context["form"] = settings_form(site) if is_single else None
     return render(request, "recrawl/page.html", context)
 
 
-def version_rows(site: Site, page: WatchedPage, now: datetime) -> list[VersionRow]:
-    """Return the newest versions of a page, the present one last."""
+def version_rows(site: Site, page: WatchedPage, offers: list[StatedOffer], now: datetime) -> list[VersionRow]:
+    """Return the newest versions of a page, the present one last; `offers` begin with the newest."""
     if page.fetched is None:
         return []
     total = version_count(page)
@@ -100,14 +97,31 @@ def version_rows(site: Site, page: WatchedPage, now: datetime) -> list[VersionRo
     starts = [page.first_seen if len(former) == total - 1 else former[0][0]] if former else [page.first_seen]
     starts += [until for _since, until, _lines in former]
     texts = [bytes(lines) for _since, _until, lines in former] + [bytes(page.lines)]
-    offers = list(page.offers.order_by("-id")[:MAX_OFFERS])
     rows: list[VersionRow] = []
     for at, (start, lines) in enumerate(zip(starts, texts, strict=True)):
         end = starts[at + 1] if at + 1 < len(starts) else None
         value = value_of(site, lines, _offer(offers, end))
         before = rows[-1].point.value if rows else None
         point = Point(total - len(texts) + at + 1, start, value)
-        rows.append(VersionRow(point, short_date(start, now), difference_text(value, before), lines))
+        words = "" if value.available is None else stock("instock" if value.available else "outofstock")
+        step = difference_text(value, before)
+        rows.append(VersionRow(point, short_date(start, now), step, lines, words))
+    return rows
+
+
+def offer_rows(site: Site, offers: list[StatedOffer], now: datetime) -> list[VersionRow]:
+    """Return the offers that a page states where its whole text is watched: they change without its text."""
+    if site.parts or not offers or offers[0].price is None:
+        return []
+    rows: list[VersionRow] = []
+    for number, offer in enumerate(offers[: SHOWN_VERSIONS - 1][::-1], 1):
+        value = stated_value(offer.price, offer.currency, offer.availability)
+        if value is not None:
+            step = difference_text(value, rows[-1].point.value if rows else None)
+            words = stock(offer.availability)
+            rows.append(
+                VersionRow(Point(number, offer.at, value), short_date(offer.at, now), step, b"", words)
+            )
     return rows
 
 
@@ -120,7 +134,7 @@ def _offer(offers: list[StatedOffer], until: datetime | None) -> dict[str, Any] 
 
 
 def _history(
-    request: HttpRequest, row: WatchedPage, versions: list[VersionRow], now: datetime
+    request: HttpRequest, row: WatchedPage, versions: list[VersionRow], steps: list[VersionRow], now: datetime
 ) -> dict[str, Any]:
     """Return the line, the ribbon and the difference of the chosen version from the one before."""
     if not versions:
@@ -130,9 +144,7 @@ def _history(
     asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
     chosen = numbers.index(asked) if asked in numbers else len(numbers) - 1
     before = versions[chosen - 1] if chosen else None
-    old, new = (
-        [line[1:] for line in unpacked(one.lines)] if one else [] for one in (before, versions[chosen])
-    )
+    old, new = _texts(before), _texts(versions[chosen])
     return {
         "versions": versions[::-1],
         "count_words": versions_words(numbers[-1], len(versions)),
@@ -141,12 +153,16 @@ def _history(
         "hunks": diff_rows(difference(old, new)) if before else [],
         "older": numbers[chosen - 1] if chosen else None,
         "newer": numbers[chosen + 1] if chosen + 1 < len(numbers) else None,
-        "series": series([version.point for version in versions], now),
-        "has_numbers": any(version.point.value.number is not None for version in versions),
-        "is_price": versions[-1].point.value.kind == PRICE,
-        "has_stock": any(version.stock for version in versions),
+        "series": series([step.point for step in steps], now),
+        "steps": steps[::-1] if any(step.point.value.number is not None for step in steps) else [],
+        "is_price": steps[-1].point.value.kind == PRICE,
+        "has_stock": any(step.stock for step in steps),
         "changes": row.history.counting().defer("difference").order_by("-id")[:SHOWN_CHANGES],
     }
+
+
+def _texts(version: VersionRow | None) -> list[str]:
+    return [line[1:] for line in unpacked(version.lines)] if version else []
 
 
 def _details(site: Site, row: WatchedPage) -> dict[str, Any]:

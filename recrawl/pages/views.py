@@ -85,7 +85,10 @@ def add(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def site_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show one site: its last visit, charts, calendar, gates and changes. A single page has a page of its own."""
+    """Show one site: its last visit, charts, calendar, gates and changes.
+
+    A list of one page leads to that page, unless it is asked for with `as=list`.
+    """
     site = _site(pk)
     if not wants_part(request) and request.GET.get("as") != "list" and (page := only_page(site)):
         return redirect(page)
