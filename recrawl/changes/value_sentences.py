@@ -56,6 +56,15 @@ def when_words(at: datetime, now: datetime) -> str:
     return _("on %(date)s") % {"date": _date(local, today.year)}
 
 
+def day_words(at: datetime, now: datetime) -> str:
+    """Return a day as it follows "since": "today", "yesterday", "9 August"."""
+    local, today = timezone.localtime(at), timezone.localdate(now)
+    days = (today - local.date()).days
+    if days in {0, 1}:
+        return _("yesterday") if days else _("today")
+    return _date(local, today.year)
+
+
 def short_date(at: datetime, now: datetime) -> str:
     """Return a moment in few signs: "Today 7:10", "11 Nov", "11 Nov 2025"."""
     local, today = timezone.localtime(at), timezone.localdate(now)

@@ -19,11 +19,11 @@ from recrawl.changes.page_values import OFFER, value_of
 from recrawl.changes.value_sentences import (
     Point,
     clock,
+    day_words,
     difference_text,
     short_date,
     value_sentence,
     versions_words,
-    when_words,
 )
 from recrawl.changes.versions import version_count
 from recrawl.comparing.differences import difference
@@ -75,7 +75,7 @@ def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
         "is_single": is_single,
         "value": points[-1].value if points else None,
         "sentence": value_sentence(points, now),
-        "began": when_words(site.created if is_single else row.first_seen, now),
+        "began": day_words(site.created if is_single else row.first_seen, now),
         "looked": clock(row.fetched, now) if row.fetched else "",
         "next_look": clock(site.next_visit, now) if site.is_visited_again and site.next_visit else "",
         "is_reading": site.state == Site.State.MAPPING,

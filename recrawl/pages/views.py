@@ -28,9 +28,11 @@ from recrawl.comparing.differences import Difference, difference
 from recrawl.evaluation.own_report import by_domain, by_method, by_site, chart
 from recrawl.models import LONG_COLUMNS, SETTINGS, Change, Check, Site, Visit, WatchedPage
 from recrawl.pages.charts import WEEKS, calendar, visits_chart
-from recrawl.pages.forms import SiteForm, settings_form
+from recrawl.pages.forms import WatchForm, settings_form
 from recrawl.pages.method_sentences import SENTENCES
 from recrawl.pages.page_views import only_page
+from recrawl.pages.telling import telling_wanted
+from recrawl.pages.watch_parts import watch_context
 from recrawl.visiting.mapping import (
     SiteError,
     add_pages,
@@ -56,30 +58,51 @@ def site_list(request: HttpRequest) -> HttpResponse:
 
 
 @needs(EDITOR)
+@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
     """Show the form for a new watch, or begin it and go to its page.
 
-    `url` in the query fills in the address of a page. Raises LimitReached for more than one person may add.
+    `url` in the query is a page whose parts are shown; each `part` is a selector of a picked one. With
+    `picture` a browser shows the page. Raises LimitReached for more than one person may add.
     """
     if request.method != "POST":
-        url = request.GET.get("url", "").replace("\x00", "")[:2000]
-        kind = request.GET.get("kind", "pages" if url else "site")
-        part = request.GET.get("part", "").strip()[:500]
-        initial = {"url": [url] if url else [], "kind": kind, "parts": [part] if part else []}
-        return render(request, "recrawl/add.html", {"form": SiteForm(initial=initial), "part": part})
-    form = SiteForm(request.POST)
+        return _new_watch(request)
+    form = WatchForm(request.POST)
     if form.is_valid():
         check_sites(person_of(request))
         fields = {name: form.cleaned_data[name] for name in SETTINGS} | {"added_by": request.user}
         addresses = form.cleaned_data["url"]
         try:
-            return redirect(
-                add_pages(addresses, **fields) if form.is_list else add_site(addresses[0], **fields)
-            )
+            if not form.is_list:
+                return redirect(add_site(addresses[0], **fields))
+            site = add_pages(addresses, **fields)
         except SiteError as error:
             form.add_error("url", ValidationError(str(error)))
-    return render(request, "recrawl/add.html", {"form": form}, status=422)
+        else:
+            if form.wish.is_wish and (row := only_page(site)):
+                telling_wanted.send(Site, user=request.user, page=row, wish=form.wish)
+            return redirect(site)
+    address = form.data.get("url", "").strip()
+    is_page = form.is_list and address and "\n" not in address
+    context = watch_context(address, request.POST.getlist("part")) if is_page else {}
+    template = "recrawl/watch.html" if is_page else "recrawl/add.html"
+    return render(request, template, {"form": form, "address": address, **context}, status=422)
+
+
+def _new_watch(request: HttpRequest) -> HttpResponse:
+    """Show the form of a page at an address, or the one that asks for an address."""
+    url = request.GET.get("url", "").replace("\x00", "").strip()[:2000]
+    is_page = bool(url) and request.GET.get("kind", "pages") == "pages"
+    parts = [part.strip()[:500] for part in request.GET.getlist("part")[:20]]
+    initial: dict[str, Any] = {"url": [url] if url else [], "kind": "pages" if is_page else "site"}
+    if not is_page:
+        initial["parts"] = list(filter(None, parts))
+        return render(request, "recrawl/add.html", {"form": WatchForm(initial=initial)})
+    context = watch_context(url, parts, with_picture=request.GET.get("picture") == "1")
+    initial |= {"parts": context["written"], "browser": context["needs_browser"]}
+    form = WatchForm(initial=initial)
+    return render(request, "recrawl/watch.html", {"form": form, "address": url, **context})
 
 
 @never_cache
