@@ -77,7 +77,7 @@ def page_parts(root: html.HtmlElement) -> PageParts:
 
 
 def speaking_selector(root: html.HtmlElement, node: html.HtmlElement) -> str:
-    """Return a selector that matches an element alone: by what it is called if possible, else by its place."""
+    """Return a selector that matches an element alone: by its name if it has one, else by its place."""
     own = _own_selectors(node)
     for selector in own:
         if _is_only(root, selector, node):
@@ -92,9 +92,8 @@ def speaking_selector(root: html.HtmlElement, node: html.HtmlElement) -> str:
 
 def _own_selectors(node: html.HtmlElement) -> list[str]:
     tag, selectors = str(node.tag), []
-    if name := node.get("itemprop", ""):
-        if _SPEAKING.match(name):
-            selectors.append(f"[itemprop={name}]")
+    if (name := node.get("itemprop", "")) and _SPEAKING.match(name):
+        selectors.append(f"[itemprop={name}]")
     if _SPEAKING.match(node.get("id", "")):
         selectors.append(f"#{node.get('id')}")
     classes = [name for name in node.get("class", "").split()[:8] if _SPEAKING.match(name)]

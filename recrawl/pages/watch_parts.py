@@ -28,7 +28,7 @@ from crawler.web.sentences import translated
 from crawler.web.templatetags.freshet import amount
 from feeds.phrases import failure_words
 from recrawl.comparing.values import AVAILABILITY, NUMBER, PRICE, Value, value_in
-from recrawl.pages.part_candidates import LIST, WHOLE, PageParts, PartCandidate
+from recrawl.pages.part_candidates import LIST, NAME, WHOLE, PageParts, PartCandidate
 from recrawl.pages.parts_program import PARTS, PICTURE_PIXELS, SHOWN_PIXELS, SMALL_PICTURE
 
 FETCH_SECONDS, READ_SECONDS, LOOK_SECONDS = 12.0, 10.0, 25.0
@@ -76,7 +76,7 @@ class PartChoice:
 def watch_context(address: str, picked: list[str], *, with_picture: bool = False) -> dict[str, Any]:
     """Return what the watch form shows of a page: its parts, the picked ones, what they say, when to tell."""
     page = read_page(address, with_picture=with_picture)
-    candidates = list(page.parts.parts)
+    candidates = [part for part in page.parts.parts if part.kind != NAME]
     values = {_value(part) for part in candidates}
     chosen = [part for part in picked if part in values] if picked else likely_parts(candidates)
     written = [part for part in picked if part and part not in values]
@@ -107,7 +107,7 @@ def watch_context(address: str, picked: list[str], *, with_picture: bool = False
 
 
 def read_page(address: str, *, with_picture: bool = False) -> ReadPage:
-    """Return the parts of a page; one that is empty without JavaScript is opened in a browser, if there is one."""
+    """Return the parts of a page, seen by a browser if it is empty without JavaScript."""
     try:
         url = canonical_url(address)
     except BadUrl as error:
@@ -126,7 +126,7 @@ def read_page(address: str, *, with_picture: bool = False) -> ReadPage:
 
 
 def likely_parts(candidates: list[PartCandidate]) -> list[str]:
-    """Return the parts that are picked without being asked: price and availability, or else the whole text."""
+    """Return the parts that are picked at first: price and availability, or else the whole text."""
     kinds = {part.kind: _value(part) for part in candidates}
     likely = [kinds[kind] for kind in ("price", "stock") if kind in kinds]
     return likely or [""]

@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from crawler.fetching.browser.look import missing
 from crawler.fetching.sandboxed import client as confined
 from crawler.terminals.client import terminal_client
 from recrawl.inline import work_off
@@ -103,4 +104,70 @@ def test_a_watched_page_says_its_value_and_what_became_of_it(
         page.set_viewport_size({"width": width, "height": 844})
         assert is_narrow(page)
     assert len(page.content()) < 60_000
+    assert keeper.complaints == []
+
+
+def test_a_price_is_watched_and_told_below_a_bound(keeper: Visitor, shop: WebServer) -> None:
+    owner = User.objects.get(username="keeper")
+    target = Target(user=owner, kind="mail", name="My letter box")
+    target.address = "keeper@news.example"
+    target.save()
+    shop.replies["/bergen"] = lamp(239)
+    page = keeper.goto(f"/sites/new/?url={shop.origin}/bergen")
+    expect(page.locator("ol.steps > li")).to_have_count(4)
+    expect(page.get_by_label("Price")).to_be_checked()
+    expect(page.get_by_label("Availability")).to_be_checked()
+    expect(page.locator("#compared")).to_contain_text("239 €")
+    expect(page.get_by_role("radio", name="When it is below")).to_be_checked()
+    page.get_by_label("Number that it is to be below").fill("230")
+    assert Axe().run(page).response["violations"] == []
+    for width in (390, 1920, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert is_narrow(page)
+    page.get_by_role("button", name="Watch it").click()
+    expect(page).to_have_url(re.compile(r"/sites/\d+/pages/\d+/"))
+    site = Site.objects.get(url__startswith=shop.origin)
+    try:
+        assert site.parts == ["css:.price", "css:#stock"]
+        work_off([site])
+        page.reload()
+        expect(page.locator(".nowis .val")).to_have_text("239\u00a0€")
+        button = page.get_by_role("link", name="You are told: Below 230\u00a0€. Change it")
+        expect(button).to_be_visible()
+        rule = Rule.objects.get(user=owner)
+        counts = []
+        for price in (235, 229, 225):
+            shop.replies["/bergen"] = lamp(price)
+            look_again(site)
+            rule.refresh_from_db()
+            counts.append(look(rule, datetime.now(UTC)))
+        assert counts == [0, 1, 0]
+        button.click()
+        expect(page.get_by_label("Number that the value is compared with")).to_have_value("230.0")
+        assert keeper.complaints == []
+    finally:
+        Rule.objects.filter(user=owner).delete()
+        target.delete()
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing() or "there is a browser")
+def test_the_part_of_a_page_of_a_script_is_picked_on_a_picture(keeper: Visitor, shop: WebServer) -> None:
+    shop.replies["/bergen"] = Reply(
+        b"<!doctype html><title>Lamp</title><body><script>document.body.innerHTML = '<main><h1>Lamp</h1>"
+        b"<p><b class=price>$239</b></p><p id=stock>In stock</p></main>'</script>",
+        headers={"Content-Type": "text/html; charset=utf-8"},
+    )
+    page = keeper.goto(f"/sites/new/?url={shop.origin}/bergen")
+    areas = page.locator("svg.shotpick a")
+    expect(areas).to_have_count(2)
+    expect(page.locator("svg.shotpick a[aria-current]")).to_have_count(2)
+    page.get_by_role("link", name="Availability: In stock").click()
+    expect(page.locator("svg.shotpick a[aria-current]")).to_have_count(1)
+    expect(page.get_by_label("Availability")).not_to_be_checked()
+    assert Axe().run(page).response["violations"] == []
+    assert len(page.content()) < 60_000
+    page.get_by_role("button", name="Watch it").click()
+    expect(page).to_have_url(re.compile(r"/sites/\d+/pages/\d+/"))
+    site = Site.objects.get(url__startswith=shop.origin)
+    assert (site.parts, site.browser) == (["css:.price"], True)
     assert keeper.complaints == []

@@ -23,7 +23,7 @@ def test_a_product_has_a_price_a_stock_a_text_and_a_list() -> None:
     assert parts["name"] == ("h1", "Bergen desk lamp")
     assert parts["description"][1].startswith("The lamp stands")
     assert parts["list"] == ("main ul", "Bulb, Cord, Shade")
-    assert [part.kind for part in found.parts][0] == "price"
+    assert found.parts[0].kind == "price"
     assert found.parts[-1].kind == "all" and found.parts[-1].words > 20
 
 
