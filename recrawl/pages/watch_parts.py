@@ -84,6 +84,7 @@ def watch_context(address: str, picked: list[str], *, with_picture: bool = False
     texts = [part.text for part in candidates if _value(part) in chosen and part.text]
     value = value_in(texts) if texts else None
     is_list = any(part.kind == LIST and _value(part) in chosen for part in candidates)
+    shown: dict[str, Any] = {"url": address, "part": picked, "picture": 1}
     picture = page.picture if len(page.picture) <= MAX_PICTURE else b""
     return {
         "page_title": page.parts.title,
@@ -97,7 +98,7 @@ def watch_context(address: str, picked: list[str], *, with_picture: bool = False
         "picture": f"data:image/webp;base64,{base64.b64encode(picture).decode()}" if picture else "",
         "picture_size": PICTURE_PIXELS,
         "can_show": not missing() and not picture,
-        "picture_address": f"?{urlencode({'url': address, 'part': picked, 'picture': 1}, doseq=True)}",
+        "picture_address": f"?{urlencode(shown, doseq=True)}",
         "telling": telling_choices(
             value, is_list=is_list, has_stock=any(p.kind == "stock" for p in candidates)
         ),
@@ -169,7 +170,11 @@ def _value(part: PartCandidate) -> str:
 def _choice(part: PartCandidate, chosen: list[str], address: str, *, with_picture: bool) -> PartChoice:
     value = _value(part)
     toggled = [one for one in chosen if one != value] if value in chosen else [*filter(None, chosen), value]
-    query = {"url": address, "part": toggled or [""], **({"picture": 1} if with_picture else {})}
+    query: dict[str, Any] = {
+        "url": address,
+        "part": toggled or [""],
+        **({"picture": 1} if with_picture else {}),
+    }
     words = ngettext("%(number)s word", "%(number)s words", part.words) % {"number": amount(part.words)}
     text = part.text if part.kind != WHOLE else _("%(words)s, without menus") % {"words": words}
     address_of = f"?{urlencode(query, doseq=True)}"

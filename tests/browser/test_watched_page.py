@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from crawler.fetching.browser.look import missing
 from crawler.fetching.sandboxed import client as confined
+from crawler.notices.models import Rule, Target
+from crawler.notices.watching import look
 from crawler.terminals.client import terminal_client
 from recrawl.inline import work_off
 from recrawl.models import Site, Version, WatchedPage
@@ -115,8 +118,8 @@ def test_a_price_is_watched_and_told_below_a_bound(keeper: Visitor, shop: WebSer
     shop.replies["/bergen"] = lamp(239)
     page = keeper.goto(f"/sites/new/?url={shop.origin}/bergen")
     expect(page.locator("ol.steps > li")).to_have_count(4)
-    expect(page.get_by_label("Price")).to_be_checked()
-    expect(page.get_by_label("Availability")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="Price")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="Availability")).to_be_checked()
     expect(page.locator("#compared")).to_contain_text("239 €")
     expect(page.get_by_role("radio", name="When it is below")).to_be_checked()
     page.get_by_label("Number that it is to be below").fill("230")
@@ -163,7 +166,7 @@ def test_the_part_of_a_page_of_a_script_is_picked_on_a_picture(keeper: Visitor, 
     expect(page.locator("svg.shotpick a[aria-current]")).to_have_count(2)
     page.get_by_role("link", name="Availability: In stock").click()
     expect(page.locator("svg.shotpick a[aria-current]")).to_have_count(1)
-    expect(page.get_by_label("Availability")).not_to_be_checked()
+    expect(page.get_by_role("checkbox", name="Availability")).not_to_be_checked()
     assert Axe().run(page).response["violations"] == []
     assert len(page.content()) < 60_000
     page.get_by_role("button", name="Watch it").click()
