@@ -3,7 +3,7 @@
 from django.urls import path
 
 from recrawl.changes import change_feeds, inbox_views
-from recrawl.pages import history_views, importing_views, picking_views, views
+from recrawl.pages import history_views, importing_views, page_views, picking_views, views
 
 urlpatterns = [
     path("", inbox_views.inbox, name="sites"),
@@ -13,6 +13,7 @@ urlpatterns = [
     path("changes.<str:kind>", inbox_views.export, name="changes-export"),
     path("watched/", views.site_list, name="watched"),
     path("add/", views.add, name="site-add"),
+    path("new/", views.add, name="site-new"),
     path("import/", importing_views.import_page, name="site-import"),
     path("pick/", picking_views.pick, name="site-pick"),
     path("pick/copy/", picking_views.copy, name="site-copy"),
@@ -25,7 +26,7 @@ urlpatterns = [
     path("<int:pk>/history.jsonl.gz", history_views.history_file, name="site-history"),
     path("<int:pk>/methods/", history_views.methods, name="site-methods"),
     path("<int:pk>/pages/", views.page_list, name="site-pages"),
-    path("<int:pk>/pages/<int:page>/", views.page_history, name="site-page"),
+    path("<int:pk>/pages/<int:page>/", page_views.page_history, name="site-page"),
     path("<int:pk>/pages/<int:page>/versions/", views.page_versions, name="page-versions"),
     path("<int:pk>/pages/<int:page>/versions.warc.gz", views.page_warc, name="page-warc"),
     path("<int:pk>/pages/<int:page>/picture/", views.page_picture, name="page-picture"),

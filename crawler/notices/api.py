@@ -71,6 +71,15 @@ class RuleSerializer(RowSerializer[Rule]):
             raise serializers.ValidationError("only operators are told of this")
         return when
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require the number of a condition that compares with one."""
+        values = {
+            name: attrs.get(name, getattr(self.instance, name, None)) for name in ("condition", "number")
+        }
+        if values["condition"] in Rule.BOUNDS and values["number"] is None:
+            raise serializers.ValidationError({"number": "this condition needs a number"})
+        return attrs
+
     def validate_title_template(self, template: str) -> str:
         return self._checked(template)
 

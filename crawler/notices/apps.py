@@ -15,5 +15,6 @@ class NoticesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Look for news at every tick."""
+        """Look for news at every tick, and make the rules that come with new watches."""
         import_module("crawler.notices.tasks")
+        import_module("crawler.notices.page_rules")

@@ -67,7 +67,7 @@ class RuleForm(RowForm):
         self.fields["when"].choices = whens  # type: ignore[attr-defined]
         self.fields["weekday"].widget = forms.Select(choices=list(WEEKDAYS.items()))
         self.fields["targets"].queryset = Target.objects.filter(user=user)  # type: ignore[attr-defined]
-        self.own_address = _own_address(user)
+        self.own_address = own_address(user)
         for name in _DEFAULTS:
             self.fields[name].required = False
         self.fields["about"].choices = self._abouts()  # type: ignore[attr-defined]
@@ -111,6 +111,8 @@ class RuleForm(RowForm):
     def clean(self) -> dict[str, Any]:
         """Check that the parts fit together."""
         fields: dict[str, Any] = super().clean() or {}
+        if fields.get("condition") in Rule.BOUNDS and fields.get("number") is None:
+            self.add_error("number", _("Write the number that it is compared with."))
         for name in ("title_template", "text_template"):
             if unknown := unknown_places(fields.get(name) or ""):
                 self.add_error(name, _("$%(name)s is not known.") % {"name": unknown[0]})
@@ -143,17 +145,17 @@ class RuleForm(RowForm):
             rule.looked = datetime.now(UTC)
         saved: Rule = super().save(commit)
         if self.own_address and self.cleaned_data["own_mail"]:
-            saved.targets.add(_mail_target(self.user, self.own_address))
+            saved.targets.add(mail_target(self.user, self.own_address))
         return saved
 
 
-def _own_address(user: User) -> str:
+def own_address(user: User) -> str:
     """Return the mail address that is offered to a person who has no place for messages yet, else ""."""
     is_offered = has_mail() and not Target.objects.filter(user=user).exists()
     return user.email if is_offered else ""
 
 
-def _mail_target(user: User, address: str) -> Target:
+def mail_target(user: User, address: str) -> Target:
     target = Target(user=user, kind=MailTarget.key, name=address)
     target.address = address
     target.save()

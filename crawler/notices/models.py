@@ -100,6 +100,8 @@ RULE_FIELDS = (
     "page",
     "feeds_at_least",
     "lines_at_least",
+    "condition",
+    "number",
     "words",
     "without_words",
     "once_a_story",
@@ -142,6 +144,15 @@ class Rule(models.Model):
         DAILY = "daily", pgettext_lazy("pace", "once a day")
         WEEKLY = "weekly", pgettext_lazy("pace", "once a week")
 
+    class Condition(models.TextChoices):
+        ANY = "", pgettext_lazy("condition of a value", "any change")
+        BELOW = "below", pgettext_lazy("condition of a value", "it is below")
+        ABOVE = "above", pgettext_lazy("condition of a value", "it is above")
+        FALLS = "falls", pgettext_lazy("condition of a value", "it falls")
+        AVAILABLE = "available", pgettext_lazy("condition of a value", "it is available")
+
+    BOUNDS = (Condition.BELOW, Condition.ABOVE)
+    """Conditions that compare with a number."""
     OPERATORS = (When.CRAWL, When.DISK)
     """Kinds that concern who runs the deployment."""
 
@@ -158,6 +169,14 @@ class Rule(models.Model):
         default=3, validators=[MinValueValidator(2), MaxValueValidator(100)]
     )
     lines_at_least = models.PositiveIntegerField(default=1, validators=[MaxValueValidator(100_000)])
+    condition = models.CharField(
+        max_length=9,
+        choices=Condition,
+        default=Condition.ANY,
+        blank=True,
+        help_text="Of a watched page's value; it is told once, when it begins to be met.",
+    )
+    number = models.FloatField(null=True, blank=True, help_text="The number of the condition.")
     words = models.CharField(max_length=300, blank=True)
     without_words = models.CharField(max_length=300, blank=True)
     once_a_story = models.BooleanField(default=True)

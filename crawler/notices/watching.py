@@ -29,6 +29,8 @@ from crawler.web.sentences import translated
 from crawler.web.templatetags.freshet import size
 from feeds.models import Feed
 from feeds.phrases import failure_words
+from recrawl.changes.page_values import values_of, with_values
+from recrawl.comparing.values import crosses
 from recrawl.models import Change
 
 if TYPE_CHECKING:
@@ -223,14 +225,17 @@ def _stories(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening
 
 
 def _changes(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
-    """Yield changes of watched pages with enough lines."""
+    """Yield changes of watched pages with enough lines, whose value begins to meet the rule's condition."""
     after = max(since, rule.created)
     rows = Change.objects.counting().filter(at__gt=after, at__lte=until)
     if rule.page_id is not None:
         rows = rows.filter(page=rule.page_id)
     elif rule.site_id is not None:
         rows = rows.filter(site=rule.site_id)
-    for change in rows.select_related("site", "page").defer("difference").order_by("at")[:MAX_LOOKED_AT]:
+    rows = rows.select_related("site", "page").defer("difference").order_by("at")
+    for change in (with_values(rows) if rule.condition else rows)[:MAX_LOOKED_AT]:
+        if rule.condition and not crosses(rule.condition, rule.number, *values_of(change)):
+            continue
         if change.kind == Change.Kind.EDITED and change.added + change.removed < rule.lines_at_least:
             continue
         lines = _("%(added)d lines came, %(removed)d went") % {

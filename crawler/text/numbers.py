@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from itertools import islice
 
 _MAX_NUMBERS = 50
@@ -24,9 +25,39 @@ _CODES = (
     "EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|ISK|PLN|CZK|HUF|RON|BGN|UAH|RUB|ILS|BRL|MXN|ZAR"
     "|KRW|SGD|VND|IDR|PHP|MYR|TWD|ARS|CLP|COP|HKD|THB|Kč|zł|Ft|kr|Fr|Rs|TL|lei|лв|грн|руб|Euro"
 )
-_CURRENCY_BEFORE = re.compile(rf"(?:[{_SIGNS}]|\b(?:{_CODES})\.?)\s?[-−]?\Z")
-_CURRENCY_BEHIND = re.compile(rf"(?:[.,]?[-–—]{{1,2}})?\s?(?:[{_SIGNS}円元원]|(?:{_CODES})\b)")
+_CURRENCY_BEFORE = re.compile(rf"(?P<currency>[{_SIGNS}]|\b(?:{_CODES})\.?)\s?[-−]?\Z")
+_CURRENCY_BEHIND = re.compile(rf"(?:[.,]?[-–—]{{1,2}})?\s?(?P<currency>[{_SIGNS}円元원]|(?:{_CODES})\b)")
 _MACHINE = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[Ee][+-]?\d{1,3})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount with its currency as a text writes it: "€" or "EUR", before the number or behind it."""
+
+    number: float
+    currency: str
+    is_before: bool = False
+
+
+def money_in(text: str) -> Money | None:
+    """Return the first number beside a currency in a text. Returns None without one.
+
+    Of a range of prices it is the lower one.
+    """
+    numbers = list(islice(_NUMBER.finditer(text), _MAX_NUMBERS))
+    for number, found in enumerate(numbers):
+        if not _is_priced(text, found):
+            continue
+        before = _CURRENCY_BEFORE.search(text[max(0, found.start() - 8) : found.start()])
+        behind = _CURRENCY_BEHIND.match(text, found.end())
+        currency = "€" if found["cents"] else (before or behind or {"currency": ""})["currency"]
+        previous = numbers[number - 1] if number else found
+        is_range = text[previous.end() : found.start()].strip() in {"-", "–", "—", "−"}
+        value = _value(text, previous if is_range else found)
+        if value is not None:
+            is_before = not found["cents"] and before is not None
+            return Money(value, currency.rstrip("."), is_before)
+    return None
 
 
 def number_in(text: str) -> float | None:

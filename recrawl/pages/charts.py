@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from django.utils.dates import MONTHS_3, WEEKDAYS_ABBR
 from django.utils.html import format_html, format_html_join
@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from crawler.web.charts import SHARES, Axis, Line, line_plot
-from recrawl.models import StatedOffer, Visit
+from recrawl.models import Visit
 
 WEEKS = 53
 _CELL, _LEFT, _TOP = 12, 30, 14
@@ -32,22 +32,6 @@ def visits_chart(visits: Sequence[Visit]) -> SafeString:
     ]
     label = _("Update rate, coverage, share fetched and share out of date, by visit")
     return line_plot(lines, Axis(_("visit")), Axis(_("share"), marks=SHARES), label)
-
-
-def price_chart(offers: Sequence[StatedOffer], now: datetime) -> SafeString | None:
-    """Plot the prices that a page stated, in the order of time. Returns None for fewer than two."""
-    priced = [offer for offer in offers if offer.price is not None]
-    if len(priced) < 2:
-        return None
-    points = [((offer.at - priced[0].at).total_seconds() / 86_400, offer.price or 0.0) for offer in priced]
-    points.append(((now - priced[0].at).total_seconds() / 86_400, points[-1][1]))
-    currency = priced[-1].currency
-    name = _("price in %(currency)s") % {"currency": currency} if currency else _("price")
-    label = _("The price from %(first)s to %(last)s") % {
-        "first": f"{points[0][1]:g}",
-        "last": f"{points[-1][1]:g}",
-    }
-    return line_plot([Line(name, points, 1, steps=True)], Axis(_("days")), Axis(name), label)
 
 
 def calendar(counts: Mapping[date, int], today: date) -> SafeString:

@@ -15,6 +15,7 @@ from crawler.web.sentences import translated
 from crawler.web.validators import is_pattern
 from recrawl.importing.browser_steps import lines_of_steps, steps_of_lines
 from recrawl.models import LIST_DEFAULTS, SETTINGS, Site, is_part, is_region, is_selector
+from recrawl.pages.telling import TellingWish
 from recrawl.visiting.mapping import MAX_CHOSEN, SiteError, checked_addresses
 
 EVERY = [
@@ -248,3 +249,66 @@ class SiteForm(SettingsForm):
         if not self.is_list and len(addresses) > 1:
             raise ValidationError(_("A site has one address. Several addresses are a list of pages."))
         return addresses
+
+
+class WatchForm(SiteForm):
+    """The form of a new watch: its addresses, the parts picked on a page, and when to tell of them.
+
+    `part` are selectors of picked parts, an empty one the whole page; more can be written in `parts`.
+    """
+
+    part = forms.MultipleChoiceField(required=False)
+    when = forms.ChoiceField(
+        required=False,
+        choices=[(name, name) for name in ("any", "added", "below", "above", "falls", "available")],
+    )
+    below = forms.FloatField(required=False)
+    above = forms.FloatField(required=False)
+    places = forms.MultipleChoiceField(required=False)
+    own_mail = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in ("part", "places"):
+            sent = self.data.getlist(name) if hasattr(self.data, "getlist") else []
+            self.fields[name].choices = [(value, value) for value in sent]  # type: ignore[attr-defined]
+
+    def clean_part(self) -> list[str]:
+        """Return the picked parts, none if the whole page was picked."""
+        picked: list[str] = self.cleaned_data["part"]
+        for part in filter(None, picked):
+            is_part(part)
+        return [] if "" in picked else picked[:20]
+
+    def clean_places(self) -> list[int]:
+        """Return the primary keys of places."""
+        places: list[str] = self.cleaned_data["places"]
+        return [int(key) for key in places[:50] if key.isascii() and key.isdecimal() and len(key) < 18]
+
+    def clean(self) -> dict[str, Any]:
+        """Put the picked parts beside those that were written, and require the number of a bound."""
+        fields = super().clean()
+        when = fields.get("when", "")
+        if when in {"below", "above"} and fields.get(when) is None and when not in self.errors:
+            self.add_error(when, _("Write the number that it is compared with."))
+        if "parts" in fields:
+            fields["parts"] = list(dict.fromkeys([*fields.get("part", []), *fields["parts"]]))
+        if when == "added":
+            fields["direction"] = Site.Direction.ADDED
+        return fields
+
+    @property
+    def wish(self) -> TellingWish:
+        """Return when and where the person wants to be told."""
+        fields, when = self.cleaned_data, self.cleaned_data["when"]
+        condition = "" if when in {"any", "added"} else when
+        number = fields.get(condition) if condition in {"below", "above"} else None
+        return TellingWish(condition, number, tuple(fields["places"]), fields["own_mail"])
+
+
+def settings_form(site: Site, data: Any = None) -> SettingsForm:
+    """Return the form of a watch's settings, of a list with its pages."""
+    if not site.is_list:
+        return SettingsForm(data, instance=site)
+    pages = list(site.pages.order_by("id").values_list("url", flat=True))
+    return ListForm(data, instance=site, initial={"pages": pages})

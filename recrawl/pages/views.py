@@ -22,15 +22,17 @@ from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs, person_of
 from crawler.web.roles import EDITOR
-from recrawl.changes.describing import diff_rows, stock
+from recrawl.changes.describing import diff_rows
 from recrawl.changes.versions import version_at, version_count, warc_chunks
 from recrawl.comparing.differences import Difference, difference
 from recrawl.evaluation.own_report import by_domain, by_method, by_site, chart
 from recrawl.models import LONG_COLUMNS, SETTINGS, Change, Check, Site, Visit, WatchedPage
-from recrawl.pages.charts import WEEKS, calendar, price_chart, visits_chart
-from recrawl.pages.forms import ListForm, SettingsForm, SiteForm
+from recrawl.pages.charts import WEEKS, calendar, visits_chart
+from recrawl.pages.forms import WatchForm, settings_form
 from recrawl.pages.method_sentences import SENTENCES
-from recrawl.visiting.estimators import gamma_mode
+from recrawl.pages.page_views import only_page
+from recrawl.pages.telling import telling_wanted
+from recrawl.pages.watch_parts import watch_context
 from recrawl.visiting.mapping import (
     SiteError,
     add_pages,
@@ -46,9 +48,7 @@ from recrawl.visiting.outline import outline
 from recrawl.visiting.visits import pause, resume, visit_now
 
 MAX_PICTURE_BYTES = 32 * 1024 * 1024
-SHOWN_VISITS, SHOWN_CHANGES, SHOWN_CHECKS, SHOWN_OFFERS = 104, 15, 200, 20
-PRIOR_SHAPE, PRIOR_DAYS = 1.5, 60.0
-"""The Gamma prior of a page's rate of change. It expects a change in some months."""
+SHOWN_VISITS, SHOWN_CHANGES = 104, 15
 
 
 @require_safe
@@ -58,37 +58,63 @@ def site_list(request: HttpRequest) -> HttpResponse:
 
 
 @needs(EDITOR)
+@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
     """Show the form for a new watch, or begin it and go to its page.
 
-    `url` in the query fills in the address of a page. Raises LimitReached for more than one person may add.
+    `url` in the query is a page whose parts are shown; each `part` is a selector of a picked one. With
+    `picture` a browser shows the page. Raises LimitReached for more than one person may add.
     """
     if request.method != "POST":
-        url = request.GET.get("url", "").replace("\x00", "")[:2000]
-        kind = request.GET.get("kind", "pages" if url else "site")
-        part = request.GET.get("part", "").strip()[:500]
-        initial = {"url": [url] if url else [], "kind": kind, "parts": [part] if part else []}
-        return render(request, "recrawl/add.html", {"form": SiteForm(initial=initial), "part": part})
-    form = SiteForm(request.POST)
+        return _new_watch(request)
+    form = WatchForm(request.POST)
     if form.is_valid():
         check_sites(person_of(request))
         fields = {name: form.cleaned_data[name] for name in SETTINGS} | {"added_by": request.user}
         addresses = form.cleaned_data["url"]
         try:
-            return redirect(
-                add_pages(addresses, **fields) if form.is_list else add_site(addresses[0], **fields)
-            )
+            if not form.is_list:
+                return redirect(add_site(addresses[0], **fields))
+            site = add_pages(addresses, **fields)
         except SiteError as error:
             form.add_error("url", ValidationError(str(error)))
-    return render(request, "recrawl/add.html", {"form": form}, status=422)
+        else:
+            if form.wish.is_wish and (row := only_page(site)):
+                telling_wanted.send(Site, user=request.user, page=row, wish=form.wish)
+            return redirect(site)
+    address = form.data.get("url", "").strip()
+    is_page = form.is_list and address and "\n" not in address
+    context = watch_context(address, request.POST.getlist("part")) if is_page else {}
+    template = "recrawl/watch.html" if is_page else "recrawl/add.html"
+    return render(request, template, {"form": form, "address": address, **context}, status=422)
+
+
+def _new_watch(request: HttpRequest) -> HttpResponse:
+    """Show the form of a page at an address, or the one that asks for an address."""
+    url = request.GET.get("url", "").replace("\x00", "").strip()[:2000]
+    is_page = bool(url) and request.GET.get("kind", "pages") == "pages"
+    parts = [part.strip()[:500] for part in request.GET.getlist("part")[:20]]
+    initial: dict[str, Any] = {"url": [url] if url else [], "kind": "pages" if is_page else "site"}
+    if not is_page:
+        initial["parts"] = list(filter(None, parts))
+        return render(request, "recrawl/add.html", {"form": WatchForm(initial=initial)})
+    context = watch_context(url, parts, with_picture=request.GET.get("picture") == "1")
+    initial |= {"parts": context["written"], "browser": context["needs_browser"]}
+    form = WatchForm(initial=initial)
+    return render(request, "recrawl/watch.html", {"form": form, "address": url, **context})
 
 
 @never_cache
 @require_safe
 def site_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show one site: its last visit, charts, calendar, gates and changes."""
+    """Show one site: its last visit, charts, calendar, gates and changes.
+
+    A list of one page leads to that page, unless it is asked for with `as=list`.
+    """
     site = _site(pk)
+    if not wants_part(request) and request.GET.get("as") != "list" and (page := only_page(site)):
+        return redirect(page)
     visits = list(site.visits.filter(number__gt=0).order_by("-number")[:SHOWN_VISITS])
     last = visits[0] if visits else None
     states = dict(site.pages.order_by().values_list("state").annotate(count=Count("id")))
@@ -109,7 +135,7 @@ def site_page(request: HttpRequest, pk: int) -> HttpResponse:
             "calendar": _calendar(site) if site.changes.exists() else None,
             "gates": outline(site, last) if site.state != Site.State.MAPPING else [],
             "sources": site.sources.all(),
-            "form": _settings_form(site),
+            "form": settings_form(site),
         }
     return render(request, "recrawl/_now.html" if wants_part(request) else "recrawl/site.html", context)
 
@@ -132,7 +158,7 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
 def settings(request: HttpRequest, pk: int) -> HttpResponse:
     """Change how a site is visited and which parts do not count."""
     site = _site(pk)
-    form = _settings_form(site, request.POST)
+    form = settings_form(site, request.POST)
     if not form.is_valid():
         for name, errors in form.errors.items():
             messages.error(request, f"{form[name].label if name in form.fields else ''}: {errors[0]}")
@@ -168,31 +194,6 @@ def page_list(request: HttpRequest, pk: int) -> HttpResponse:
         "outcomes": dict(Check.Outcome.choices),
     }
     return render_list(request, "recrawl/pages.html", "recrawl/_pages.html", context)
-
-
-@require_safe
-def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
-    """Show one page: its changes, its fetches, its estimated rate of change."""
-    site = _site(pk)
-    row = get_object_or_404(site.pages.light(), pk=page)
-    checks = list(row.all_checks.select_related("visit").order_by("-id")[:SHOWN_CHECKS])
-    outcomes = [
-        (check.days, check.outcome == Check.Outcome.CHANGED)
-        for check in checks
-        if check.outcome in {Check.Outcome.SAME, Check.Outcome.MINOR, Check.Outcome.CHANGED}
-    ]
-    rate = gamma_mode(outcomes, PRIOR_SHAPE, PRIOR_DAYS) if outcomes else None
-    offers = list(row.offers.order_by("-id")[:SHOWN_CHECKS])
-    context = {
-        "offers": [(offer, stock(offer.availability)) for offer in offers[:SHOWN_OFFERS]],
-        "prices": price_chart(offers[::-1], datetime.now(UTC)),
-        "site": site,
-        "row": row,
-        "checks": checks,
-        "changes": row.history.order_by("-id")[:SHOWN_CHECKS],
-        "every_seconds": 86_400 / rate if rate else None,
-    }
-    return render(request, "recrawl/page.html", context)
 
 
 @require_safe
@@ -293,13 +294,6 @@ def report(request: HttpRequest) -> HttpResponse:
 
 def _site(pk: int) -> Site:
     return get_object_or_404(Site.objects.light(), pk=pk)
-
-
-def _settings_form(site: Site, data: Any = None) -> SettingsForm:
-    if not site.is_list:
-        return SettingsForm(data, instance=site)
-    pages = list(site.pages.order_by("id").values_list("url", flat=True))
-    return ListForm(data, instance=site, initial={"pages": pages})
 
 
 def _calendar(site: Site) -> Any:

@@ -170,11 +170,11 @@ def test_a_condition_and_a_notification(keeper: Visitor, shop: WebServer) -> Non
     expect(page).to_have_url(re.compile(r"/sites/\d+/"))
     site = watched(shop)
     page.reload()
-    page.get_by_role("link", name="Tell me about this").click()
-    page.get_by_label("My letter box").check()
+    page.get_by_role("link", name="You are told: Any change. Change it").click()
+    expect(page.get_by_label("My letter box")).to_be_checked()
     page.get_by_role("button", name="Save", exact=True).click()
     try:
-        assert Rule.objects.get(user=owner).site == site
+        assert Rule.objects.get(user=owner).page == site.pages.get()
         shop.replies["/"] = offer(280)
         look_again(site)
         assert [change.kind for change in site.changes.all()] == ["unmet"]

@@ -194,8 +194,8 @@ def test_prices_are_kept_as_a_series(paper: Paper, client: Client) -> None:
     assert list(rows) == [(12.0, "EUR", "instock"), (14.5, "EUR", "instock"), (14.5, "EUR", "outofstock")]
     client.force_login(make_user())
     page = client.get(site.pages.get().get_absolute_url()).content.decode()
-    assert "The price from 12 to 14.5" in page and "price in EUR" in page
-    assert "sold out" in page and page.count("in stock") == 2
+    assert 'aria-label="From 12 to 14.5, in 2 steps"' in page and "14.50\u00a0€" in page
+    assert "sold out" in page and page.count("in stock") == 2 and "Sold out." in page
 
 
 @pytest.mark.parametrize(

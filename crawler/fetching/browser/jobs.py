@@ -9,6 +9,8 @@ USER = "browser"
 """Name under which the browser gives the proxy its secret."""
 MAX_HTML_LENGTH = 5 * 1024 * 1024
 MAX_WIDTH, MAX_HEIGHT = 1280, 10_000
+BOX = "data-freshet-box"
+"""The attribute that says where an element is: left, top, width and height in pixels."""
 MAX_NAVIGATIONS = 20
 """Pages that one may lead to by itself: as many as browsers follow redirects."""
 
@@ -16,7 +18,8 @@ MAX_NAVIGATIONS = 20
 class BrowserJob(Record, frozen=True):
     """The page to open and the steps to perform there, with the proxy and the seconds allowed in all.
 
-    `sockets` is the directory of the browser's sockets.
+    `sockets` is the directory of the browser's sockets. With `boxes` each element of the HTML says in an
+    attribute where it is.
     """
 
     url: str
@@ -27,6 +30,7 @@ class BrowserJob(Record, frozen=True):
     seconds: float
     steps: tuple[Step, ...] = ()
     sockets: str = ""
+    boxes: bool = False
 
 
 class BrowserAnswer(Record, frozen=True):

@@ -46,12 +46,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LookJob:
-    """A page to look at, the steps to perform there first, and the seconds and bytes allowed in all."""
+    """A page to look at, the steps to perform there first, and the seconds and bytes allowed in all.
+
+    With `boxes` the HTML says where each element is (`crawler.fetching.browser.jobs.BOX`).
+    """
 
     url: str
     steps: tuple[Step, ...] = ()
     seconds: float = SECONDS
     limits: ProxyLimits = DEFAULT_LIMITS
+    boxes: bool = False
 
 
 class BrowserLook(Record, frozen=True):
@@ -116,6 +120,7 @@ def _look(url: str, job: LookJob, proxy: GuardedProxy) -> BrowserLook:
             seconds=job.seconds,
             steps=job.steps,
             sockets=sockets,
+            boxes=job.boxes,
         )
         encoded = _run(msgspec.json.encode(browser_job), job.seconds)
     try:

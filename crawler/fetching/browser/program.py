@@ -28,6 +28,7 @@ from playwright.sync_api import (
 
 from crawler.failures import Failure, FetchError, of_response
 from crawler.fetching.browser.jobs import (
+    BOX,
     MAX_HEIGHT,
     MAX_HTML_LENGTH,
     MAX_NAVIGATIONS,
@@ -78,6 +79,14 @@ _NETWORK_FAILURES = (
     (r"[Cc]rashed|has been closed|ERR_INSUFFICIENT_RESOURCES|ERR_OUT_OF_MEMORY", Failure.TOO_COSTLY),
     (r"Timeout", Failure.TIMEOUT),
 )
+_NOTE_BOXES = f"""() => {{
+  for (const element of [...document.querySelectorAll("body *")].slice(0, 8000)) {{
+    const box = element.getBoundingClientRect();
+    if (box.width < 4 || box.height < 4) continue;
+    const numbers = [box.left + scrollX, box.top + scrollY, box.width, box.height];
+    element.setAttribute("{BOX}", numbers.map(Math.round).join(","));
+  }}
+}}"""
 _LEADS_ON = "the page leads on again and again"
 
 
@@ -146,6 +155,10 @@ class PageVisit:
             screenshot=self._screenshot(),
             is_complete=self._is_complete,
         )
+
+    def note_boxes(self) -> None:
+        """Note in each element of the page where it is. Raises Error."""
+        self._page.evaluate(_NOTE_BOXES)
 
     def _html(self) -> str:
         """Return the page's HTML between two navigations. Raises Error, FetchError."""
@@ -256,6 +269,9 @@ def _visit(visit: PageVisit, job: BrowserJob) -> BrowserAnswer:
             if (kind := failure_of(error.message)) is Failure.TOO_COSTLY:
                 raise FetchError(kind, _first_line(error)) from error
             raise FetchError(Failure.STEP, f"step {number} ({step.do}): {_first_line(error)}") from error
+    if job.boxes:
+        with contextlib.suppress(Error):
+            visit.note_boxes()
     return visit.answer()
 
 
