@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from articles.reader import views
+from articles.reader import begin_views, views
 
 urlpatterns = [
     path("", views.read, name="read"),
+    path("begin/", begin_views.begin, name="read-begin"),
     path("offline/", views.offline, name="read-offline"),
     path("counts/", views.counts, name="read-counts"),
     path("passed/", views.mark_passed, name="read-mark-passed"),

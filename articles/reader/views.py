@@ -32,6 +32,7 @@ from articles.personal.following import offered_feeds, subscriber_of
 from articles.personal.labels import MAX_NAMES, TooManyLabels, add_labels, labels_of, remove_labels
 from articles.personal.marking import mark_all_read, mark_read, star
 from articles.personal.selection import own_feeds_of
+from articles.reader.begin_views import beginnings_for
 from articles.reader.counts import Counts, feeds_with, unread_counts, unread_of_feed, unread_on_topics
 from articles.reader.lists import (
     ORDERS,
@@ -73,7 +74,7 @@ def read(request: HttpRequest) -> HttpResponse:
     if part == "list":
         return _varying(render(request, "read/_list_answer.html", context))
     if not frame["follows"] and reading_list == ReadingList() and not Feed.objects.exists():
-        return _varying(render(request, "read/welcome.html", context))
+        return _varying(render(request, "read/welcome.html", context | beginnings_for(request)))
     return _varying(render(request, "read/read.html", context))
 
 

@@ -85,7 +85,7 @@ class BudgetBar:
 
 @dataclass(frozen=True, slots=True)
 class LabAnswer:
-    """All that the page tells of one experiment; delays in seconds."""
+    """The sentences and figures of one experiment for the page; delays in seconds."""
 
     experiment: Experiment
     factor: float

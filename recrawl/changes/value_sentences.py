@@ -1,4 +1,4 @@
-"""What became of a watched page's value, in sentences."""
+"""Sentences about what became of a watched page's value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOON, EVENING = 12, 18
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ValuePoint:
     """A version of a page: its number from 1 on, from when it was seen, and its value."""
 
     number: int
@@ -29,7 +29,7 @@ class Point:
     value: Value
 
 
-def value_sentence(points: Sequence[Point], now: datetime) -> SafeString:
+def value_sentence(points: Sequence[ValuePoint], now: datetime) -> SafeString:
     """Return what became of a value, "down 10 € this morning, the lowest since you began. In stock.".
 
     `points` go from the oldest version to the present one. Returns an empty text without points.
@@ -101,7 +101,7 @@ def difference_text(value: Value, before: Value | None) -> str:
     return f"{'+' if step > 0 else '−'}{number_text(value, abs(step))}"
 
 
-def _number_words(points: Sequence[Point], now: datetime) -> SafeString | None:
+def _number_words(points: Sequence[ValuePoint], now: datetime) -> SafeString | None:
     """Return how the number changed last, None if it never did in one currency."""
     value = points[-1].value
     comparable = [p for p in points if p.value.number is not None and _same_unit(p.value, value)]
@@ -122,7 +122,7 @@ def _number_words(points: Sequence[Point], now: datetime) -> SafeString | None:
     return format_html(_("up <b>{amount}</b> {when}."), **places)
 
 
-def _change_words(points: Sequence[Point], now: datetime) -> SafeString:
+def _change_words(points: Sequence[ValuePoint], now: datetime) -> SafeString:
     when = when_words(points[-1].at, now)
     if len(points) == 1 and points[0].number == 1:
         return conditional_escape(_("as when you began %(when)s.") % {"when": when})

@@ -36,7 +36,7 @@ _SCHEMA_IN_STOCK = frozenset({"instock", "instoreonly", "onlineonly", "limitedav
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a watched part says: its kind, its words, and the number or availability in them.
+    """The reading of a watched part: its kind, its words, and the number or availability in them.
 
     `available` is None where nothing is said of it.
     """

@@ -17,7 +17,7 @@ from crawler.web.pages import wants_part
 from recrawl.changes.describing import diff_rows, stock
 from recrawl.changes.page_values import OFFER, value_of
 from recrawl.changes.value_sentences import (
-    Point,
+    ValuePoint,
     clock,
     day_words,
     difference_text,
@@ -44,7 +44,7 @@ PRIOR_SHAPE, PRIOR_DAYS = 1.5, 60.0
 class VersionRow:
     """A version as the page shows it: its value, when it came, and how its number differs from the last."""
 
-    point: Point
+    point: ValuePoint
     when: str
     difference: str
     lines: bytes
@@ -102,7 +102,7 @@ def version_rows(site: Site, page: WatchedPage, offers: list[StatedOffer], now: 
         end = starts[at + 1] if at + 1 < len(starts) else None
         value = value_of(site, lines, _offer(offers, end))
         before = rows[-1].point.value if rows else None
-        point = Point(total - len(texts) + at + 1, start, value)
+        point = ValuePoint(total - len(texts) + at + 1, start, value)
         words = "" if value.available is None else stock("instock" if value.available else "outofstock")
         step = difference_text(value, before)
         rows.append(VersionRow(point, short_date(start, now), step, lines, words))
@@ -120,7 +120,7 @@ def offer_rows(site: Site, offers: list[StatedOffer], now: datetime) -> list[Ver
             step = difference_text(value, rows[-1].point.value if rows else None)
             words = stock(offer.availability)
             rows.append(
-                VersionRow(Point(number, offer.at, value), short_date(offer.at, now), step, b"", words)
+                VersionRow(ValuePoint(number, offer.at, value), short_date(offer.at, now), step, b"", words)
             )
     return rows
 

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from crawler.web.templatetags.freshet import amount
-from recrawl.changes.value_sentences import Point, short_date
+from recrawl.changes.value_sentences import ValuePoint, short_date
 
 MAX_DATES = 6
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 960, 190, 64, 940, 20, 148
@@ -19,7 +19,7 @@ _DATE_WIDTH = 120
 """Horizontal room that a date needs, in units of the drawing."""
 
 
-def series(points: Sequence[Point], now: datetime) -> SafeString | None:
+def series(points: Sequence[ValuePoint], now: datetime) -> SafeString | None:
     """Draw the numbers of versions as steps, the oldest on the left. Returns None for fewer than two."""
     numbered = [(point.at, point.value.number) for point in points if point.value.number is not None]
     if len(numbered) < 2:

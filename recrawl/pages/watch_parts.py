@@ -52,7 +52,7 @@ NAMES = {
 client.programs.add_module("recrawl.pages.parts_program")
 
 
-class ReadPage(Record, frozen=True):
+class PickablePage(Record, frozen=True):
     """A page as the form shows it; `trouble` says why there are no parts, `picture` is WebP."""
 
     parts: PageParts
@@ -107,16 +107,16 @@ def watch_context(address: str, picked: list[str], *, with_picture: bool = False
     }
 
 
-def read_page(address: str, *, with_picture: bool = False) -> ReadPage:
+def read_page(address: str, *, with_picture: bool = False) -> PickablePage:
     """Return the parts of a page, seen by a browser if it is empty without JavaScript."""
     try:
         url = canonical_url(address)
     except BadUrl as error:
-        return ReadPage(PageParts("", ()), trouble=f"{capfirst(translated(error.reason))}.")
+        return PickablePage(PageParts("", ()), trouble=f"{capfirst(translated(error.reason))}.")
     key = f"watch-parts:{digest(f'{url} {with_picture}')}"
     kept = cache.get(key)
     if kept is not None:
-        return msgspec.msgpack.decode(kept, type=ReadPage)
+        return msgspec.msgpack.decode(kept, type=PickablePage)
     page = _seen(url) if with_picture else _fetched(url)
     if not with_picture and not page.trouble and _words(page) < MIN_WORDS and not missing():
         seen = _seen(url)
@@ -189,32 +189,32 @@ def _area(box: tuple[int, ...]) -> tuple[int, int, int, int] | None:
     return left, top, max(width, 24), max(min(height, PICTURE_PIXELS[1] - top), 24)
 
 
-def _is_in_source(address: str, page: ReadPage, chosen: list[str], *, with_picture: bool) -> bool:
+def _is_in_source(address: str, page: PickablePage, chosen: list[str], *, with_picture: bool) -> bool:
     """Return whether the page's own HTML has the picked parts, so that watching them needs no browser."""
     source = read_page(address) if with_picture else page
     return not source.is_seen and set(chosen) <= {_value(part) for part in source.parts.parts}
 
 
-def _fetched(url: str) -> ReadPage:
+def _fetched(url: str) -> PickablePage:
     try:
         document = client.fetch(url, FetchLimits(ACCEPT_PAGE, FETCH_SECONDS, MAX_BYTES))
-        return ReadPage(_parts(document.body, document.content_type))
+        return PickablePage(_parts(document.body, document.content_type))
     except ProgramError as error:
         return _unread(error.kind)
 
 
-def _seen(url: str) -> ReadPage:
+def _seen(url: str) -> PickablePage:
     try:
         seen = look(LookJob(url, seconds=LOOK_SECONDS, boxes=True))
         parts = _parts(seen.html.encode(), "text/html; charset=utf-8")
-        return ReadPage(parts, _small(seen.screenshot) if seen.screenshot else b"", is_seen=True)
+        return PickablePage(parts, _small(seen.screenshot) if seen.screenshot else b"", is_seen=True)
     except (ProgramError, FetchError) as error:
         return _unread(error.kind)
 
 
-def _unread(kind: str) -> ReadPage:
+def _unread(kind: str) -> PickablePage:
     words = capfirst(failure_words(kind, None, datetime.now(UTC)))
-    return ReadPage(PageParts("", ()), trouble=f"{words}.")
+    return PickablePage(PageParts("", ()), trouble=f"{words}.")
 
 
 def _parts(body: bytes, content_type: str) -> PageParts:
@@ -228,5 +228,5 @@ def _small(picture: bytes) -> bytes:
     return client.programs.call(SMALL_PICTURE, request, picture, seconds=READ_SECONDS, max_bytes=1_000_000)
 
 
-def _words(page: ReadPage) -> int:
+def _words(page: PickablePage) -> int:
     return page.parts.parts[-1].words if page.parts.parts else 0

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recrawl.changes.value_sentences import (
-    Point,
+    ValuePoint,
     difference_text,
     number_text,
     short_date,
@@ -21,14 +21,14 @@ from recrawl.pages.series import MAX_DATES, bounds, dated, series
 NOW = datetime(2026, 11, 30, 14, 0, tzinfo=UTC)
 
 
-def course(*texts: str) -> list[Point]:
+def course(*texts: str) -> list[ValuePoint]:
     """Versions with these values, the last one of this morning, the others ten days apart."""
     last = len(texts) - 1
     times = [
         NOW - timedelta(hours=6) if at == last else NOW - timedelta(days=10 * (last - at))
         for at in range(len(texts))
     ]
-    return [Point(at + 1, times[at], value_in(text.split("|"))) for at, text in enumerate(texts)]
+    return [ValuePoint(at + 1, times[at], value_in(text.split("|"))) for at, text in enumerate(texts)]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_value_has_a_sentence(texts: tuple[str, ...], sentence: str) -> None:
 def test_the_words_of_a_page_are_escaped() -> None:
     points = course("10 kr", "20 kr")
     odd = Value("price", "<b>", 10.0, None)
-    assert "<i>" not in value_sentence([*points, Point(3, NOW, odd)], NOW)
+    assert "<i>" not in value_sentence([*points, ValuePoint(3, NOW, odd)], NOW)
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,12 @@ def here_in(context: Mapping[str, Any], *paths: str) -> SafeString | str:
 
 
 @register.filter
+def own_language_name(code: str) -> str:
+    """Write a language in itself ("français"), or its code if it is not known."""
+    return str(get_language_info(code)["name_local"]) if code in LANG_INFO else code
+
+
+@register.filter
 def language_name(code: str) -> str:
     """Write a language in the reader's ("French"), or its code if it is not known."""
     for key in (code.lower(), code.lower().partition("-")[0]):
