@@ -29,7 +29,8 @@ PAGES = (
     "/feeds/visits/?hours=24",
     "/articles/?q=ferry",
     "an article",
-    "/health/",
+    "/tools/",
+    "/tools/health/",
     "/crawls/",
     "a crawl",
     "a crawl's strategies",
@@ -102,7 +103,7 @@ PAGES = (
     "/me/notifications/log/",
 )
 TOOLS = (
-    "/tools/", "/health/", "/crawls/", "/pipeline/", "/graph/", "/lab/", "/api/docs/", "/feeds/visits/",
+    "/tools/", "/crawls/", "/pipeline/", "/graph/", "/lab/", "/api/docs/", "/feeds/visits/",
     "/feeds/opinions/", "/articles/enrichment/", "/me/interest/log/", "why an article",
     "a crawl", "an experiment",
 )  # fmt: skip
