@@ -263,11 +263,11 @@ def _text(who: Who, feeds: Sequence[Feed], moment: _Moment) -> str:
 def _deeds(key: str, who: Who, feeds: Sequence[Feed]) -> tuple[Deed, ...]:
     """Return what an editor can do about all feeds of a group, the likeliest first."""
     if key == "moved":
-        words = ngettext("Use the new address", "Use the %(count)s new addresses", len(feeds))
-        words %= {"count": amount(len(feeds))}
+        several = ngettext("Use %(count)s new address", "Use %(count)s new addresses", len(feeds))
+        words = _("Use the new address") if len(feeds) == 1 else several % {"count": amount(len(feeds))}
         return (Deed(words, deed_address(key, "address"), is_post=True), *_removal(feeds))
     if key == "list":
-        words = ngettext("Use the list that was found", "Use the lists that were found", len(feeds))
+        words = _("Use the list that was found") if len(feeds) == 1 else _("Use the lists that were found")
         return (Deed(words, deed_address(key, "list"), is_post=True),)
     again = Deed(_("Try again now"), deed_address(key, "retrieve"), is_post=True)
     if who == "waits":
@@ -314,7 +314,8 @@ def _resting(key: str, feeds: Sequence[Feed], moment: _Moment) -> Group:
             "Freshet does not ask any more. Their articles stay.",
             count,
         )
-        words = ngettext("Remove it", "Remove all %(count)s", count) % {"count": amount(count)}
+        several = ngettext("Remove %(count)s feed", "Remove all %(count)s", count)
+        words = _("Remove it") if count == 1 else several % {"count": amount(count)}
         deeds: tuple[Deed, ...] = (
             again,
             Deed(words, deed_address(key, "remove"), is_post=True, is_lasting=True),
@@ -326,7 +327,8 @@ def _resting(key: str, feeds: Sequence[Feed], moment: _Moment) -> Group:
             "Somebody paused them. Freshet looks again once they are resumed.",
             count,
         )
-        words = ngettext("Resume it", "Resume all %(count)s", count) % {"count": amount(count)}
+        several = ngettext("Resume %(count)s feed", "Resume all %(count)s", count)
+        words = _("Resume it") if count == 1 else several % {"count": amount(count)}
         deeds = (Deed(words, deed_address(key, "resume"), is_post=True),)
     return Group(
         key=key,
