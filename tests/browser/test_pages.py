@@ -230,7 +230,8 @@ def test_the_overview_renews_itself(keeper: Visitor) -> None:
     expect(page.locator("#tiles")).to_contain_text("All is well.")
     Tick.objects.all().delete()
     page.clock.fast_forward(11_000)
-    expect(page.locator("#tiles")).to_contain_text("no tick has finished yet")
+    expect(page.locator("#tiles")).to_contain_text("Freshet is starting.")
+    expect(page.locator("#all-figures")).to_contain_text("no tick has finished yet")
 
 
 def test_an_experiment_is_started_and_followed_to_its_end(keeper: Visitor) -> None:

@@ -1,4 +1,4 @@
-"""What does not work beside feeds: parts of the deployment, the disk, mail, notifications and mailboxes."""
+"""Troubles beside those of feeds: parts of the deployment, the disk, mail, notifications and mailboxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not work, in groups by who must act and by cause, each with its deed.
+"""Groups of all that does not work, by who must act and by cause, each with its deed.
 
 Feeds are grouped here; mail, notifications, the disk and the parts of the deployment in `site.own_troubles`.
 """
@@ -56,7 +56,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What does not work by one cause: who must act, the cause, whom it is about, and what can be done.
+    """Troubles of one cause: who must act, the cause, whom it is about, and what can be done.
 
     `named` is an address that is shown after the text, `feeds` are the keys of its feeds.
     """
@@ -75,7 +75,7 @@ class Group:
 
     @property
     def is_each_on_its_own(self) -> bool:
-        """Whether each of its feeds has a deed of its own."""
+        """True if its feeds have a deed each, not one for all."""
         return any(member.deed for member in self.members)
 
 
