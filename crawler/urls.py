@@ -7,6 +7,7 @@ from crawler.accounts.views import admin_sign_in
 from crawler.notices.hub_views import hub
 from crawler.operation.site import health, logins, search, views
 from crawler.web import web_app
+from crawler.web.pages import moved
 from crawler.web.undo import undo
 from feeds.icons import feed_icon
 from feeds.mail.inbound import inbound
@@ -33,7 +34,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("articles/", include("articles.urls")),
     path("articles/", include("articles.enrichment.urls")),
     path("about/", include("articles.things.urls")),
-    path("health/", views.feed_health, name="feed-health"),
+    path("health/", moved(views.feed_health, "feed-health")),
+    path("tools/health/", views.feed_health, name="feed-health"),
+    path("tools/health/<str:group>/<str:action>/", views.health_deed, name="health-deed"),
     path("tools/kept/", views.kept_page, name="kept"),
     path("planning/", planning_views.planning, name="planning"),
     path("logins/", logins.logins, name="logins"),

@@ -97,7 +97,7 @@ def pages() -> dict[str, str]:
         "articles": "/articles/",
         "search": "/search/?q=ferry+mooring",
         "article": Article.objects.filter(feed=busy, page__isnull=False).first().get_absolute_url(),  # type: ignore[union-attr]
-        "health": "/health/",
+        "health": "/tools/health/",
         "sites": "/sites/",
         "site": Site.objects.get(state="watched").get_absolute_url(),
         "site-page": Change.objects.latest("id").page.get_absolute_url(),

@@ -212,6 +212,29 @@ def visit_words(outcome: str, new: int, failure: str) -> str:
     return _("Nothing new")
 
 
+def began(since: datetime, now: datetime) -> str:
+    """Return since when something is so, as a sentence: "For 3 hours.", "Since Friday."."""
+    away = (now - since).total_seconds()
+    if away < _DAY:
+        return _("For %(duration)s.") % {"duration": duration(max(away, 0.0))}
+    return _("Since %(day)s.") % {"day": _since(since, now)}
+
+
+def tries_again(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
+    """Return when Freshet tries again, as a sentence: "Freshet tries again at about 14:40."."""
+    return _("Freshet tries again %(when)s.") % {"when": _when(at, now, zone)}
+
+
+def last_article(at: datetime | None, now: datetime) -> str:
+    """Return the day of a feed's last article, "" where it has none: "last article on Saturday"."""
+    return _("last article %(day)s") % {"day": _on_day(at, now)} if at is not None else ""
+
+
+def cause_of(label: str) -> str:
+    """Return a failure in words without its duration, such as "No answer"."""
+    return failure_words(label, None, datetime.min.replace(tzinfo=UTC))
+
+
 def moment_words(at: datetime, now: datetime, zone: tzinfo = UTC) -> str:
     """Return a moment in the past as people say it: "today 8:41", "Thursday 16:12", "12 November"."""
     local, today = at.astimezone(zone), now.astimezone(zone)

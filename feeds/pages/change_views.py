@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from crawler.engine.wake import wake_controller
+from crawler.fetching.http.urls import BadUrl
 from crawler.reading.lines import SelectorFault
 from crawler.reading.sources.kinds import LISTS
 from crawler.text.reasons import Reason
@@ -89,6 +90,40 @@ def use_new_address(request: HttpRequest, pk: int) -> HttpResponse:
     wake_controller()
     messages.success(request, _("It is read from its new address now."))
     return HttpResponseRedirect(kept.get_absolute_url())
+
+
+def use_what_was_found(request: HttpRequest, feeds: FeedQuerySet) -> None:
+    """Give lost feeds the addresses, and lists the rules, under which they were found anew."""
+    outcomes = [_use_proposal(feed) for feed in feeds.exclude(proposed={}).order_by("pk")]
+    wake_controller()
+    done = sum(outcomes)
+    if done:
+        message = ngettext(
+            "%(count)d feed is read from where it is now.",
+            "%(count)d feeds are read from where they are now.",
+            done,
+        )
+        messages.success(request, message % {"count": done})
+    if left := len(outcomes) - done:
+        message = ngettext(
+            "%(count)d feed stays as it was: another has its address, or what was found does not fit.",
+            "%(count)d feeds stay as they were: others have their addresses, or what was found does not fit.",
+            left,
+        )
+        messages.error(request, message % {"count": left})
+
+
+def _use_proposal(feed: Feed) -> bool:
+    """Give a feed what was found for it. Returns whether it has it now: another may have its address."""
+    address = feed.proposed.get("url", "")
+    try:
+        if not address:
+            choose_list(feed, feed.proposed)
+            return True
+        feed.status, feed.proposed = Feed.Status.ACTIVE, {}
+        return bool(move_to(feed, address).url == address)
+    except (SelectorFault, BadUrl):
+        return False
 
 
 @needs(EDITOR)

@@ -21,11 +21,15 @@ WAITING = {"throttled", "robots"}
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Something that a person can do about a feed: a link, or a button that posts to its address."""
+    """Something that a person can do about a feed: a link, or a button that posts to its address.
+
+    `is_lasting` says that it is a removal, which stands last and looks so.
+    """
 
     words: str
     address: str
     is_post: bool = False
+    is_lasting: bool = False
 
 
 def deeds_for(feed: Feed) -> list[Deed]:

@@ -14,6 +14,8 @@ from feeds.models import Retrieval
 # Fewer hosts than this fail together by chance too often.
 MIN_HOSTS = 4
 MOST = 0.75
+MIN_WINDOW = timedelta(minutes=10)
+"""Shortest time in which the answers of hosts are compared for the health page."""
 
 
 def outage(harvests: Iterable[Harvest]) -> bool:
@@ -24,6 +26,17 @@ def outage(harvests: Iterable[Harvest]) -> bool:
     since = datetime.now(UTC) - timedelta(seconds=2 * tick_seconds())
     recent = Retrieval.objects.filter(at__gte=since, pushed=False).values_list("feed__host__name", "failure")
     return it_is_us([*current, *((host, _by_network(failure)) for host, failure in recent)])
+
+
+def silent_hosts(now: datetime) -> int:
+    """Return how many hosts do not answer at once, 0 while there is no outage on our side."""
+    since = now - max(3 * timedelta(seconds=tick_seconds()), MIN_WINDOW)
+    recent = Retrieval.objects.filter(at__gte=since, at__lte=now, pushed=False)
+    rows = recent.order_by().values_list("feed__host__name", "failure").distinct()
+    outcomes = [(host, _by_network(failure)) for host, failure in rows]
+    if not it_is_us(outcomes):
+        return 0
+    return len({host for host, _ in outcomes} - {host for host, failed in outcomes if not failed})
 
 
 def it_is_us(outcomes: Iterable[tuple[str, bool]]) -> bool:

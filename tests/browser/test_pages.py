@@ -29,7 +29,8 @@ PAGES = (
     "/feeds/visits/?hours=24",
     "/articles/?q=ferry",
     "an article",
-    "/health/",
+    "/tools/",
+    "/tools/health/",
     "/crawls/",
     "a crawl",
     "a crawl's strategies",
@@ -103,7 +104,7 @@ PAGES = (
     "/me/notifications/log/",
 )
 TOOLS = (
-    "/tools/", "/health/", "/crawls/", "/pipeline/", "/graph/", "/lab/", "/api/docs/", "/feeds/visits/",
+    "/tools/", "/crawls/", "/pipeline/", "/graph/", "/lab/", "/api/docs/", "/feeds/visits/",
     "/feeds/opinions/", "/articles/enrichment/", "/me/interest/log/", "why an article",
     "a crawl", "an experiment",
 )  # fmt: skip
@@ -230,7 +231,8 @@ def test_the_overview_renews_itself(keeper: Visitor) -> None:
     expect(page.locator("#tiles")).to_contain_text("All is well.")
     Tick.objects.all().delete()
     page.clock.fast_forward(11_000)
-    expect(page.locator("#tiles")).to_contain_text("no tick has finished yet")
+    expect(page.locator("#tiles")).to_contain_text("Freshet is starting.")
+    expect(page.locator("#all-figures")).to_contain_text("no tick has finished yet")
 
 
 def test_an_experiment_is_started_and_followed_to_its_end(keeper: Visitor) -> None:

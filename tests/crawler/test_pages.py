@@ -131,7 +131,9 @@ def test_signing_out_takes_a_post(reader: Client) -> None:
     assert reader.get("/tools/").status_code == 302
 
 
-@pytest.mark.parametrize("path", ["/", "/feeds/", "/articles/", "/health/", "/lab/", "/crawls/"])
+@pytest.mark.parametrize(
+    "path", ["/", "/feeds/", "/articles/", "/tools/", "/tools/health/", "/lab/", "/crawls/"]
+)
 def test_no_page_has_inline_scripts_or_styles(reader: Client, path: str) -> None:
     feed = make_feed(failure="dns", failure_streak=2, failing_since=datetime.now(UTC))
     make_article(feed)
@@ -154,15 +156,16 @@ def test_the_overview_says_all_well_when_tick_and_workers_answer(reader: Client)
     assert "All is well." in reader.get("/overview/tiles/").content.decode()
 
 
-def test_failures_on_the_overview_link_to_the_feeds_behind_them(reader: Client) -> None:
+def test_failures_by_kind_link_to_the_feeds_behind_them(reader: Client) -> None:
     since = datetime.now(UTC) - timedelta(hours=2)
     broken = make_feed(failure="http-404", failure_streak=1, failing_since=since, title="Broken")
     make_feed(title="Sound")
-    html = reader.get("/overview/tiles/").content.decode()
-    link = re.search(r'href="(/feeds/\?[^"]*failure=http-404)"', html)
-    assert link
-    rows = reader.get(link[1].replace("&amp;", "&")).context["feeds"]
-    assert rows == [broken]
+    for address in ("/overview/tiles/", "/tools/health/"):
+        html = reader.get(address).content.decode()
+        link = re.search(r'href="(/feeds/\?[^"]*failure=http-404)"', html)
+        assert link
+        rows = reader.get(link[1].replace("&amp;", "&")).context["feeds"]
+        assert rows == [broken]
 
 
 def test_the_hours_count_retrievals_articles_and_failures(reader: Client) -> None:
@@ -195,8 +198,9 @@ def test_the_health_page_names_failures_hosts_and_next_tries(reader: Client) -> 
     feed.failure_detail = "certificate has expired"
     feed.save()
     make_feed(status="gone", title="Closed for good")
-    html = reader.get("/health/").content.decode()
+    html = reader.get("/tools/health/").content.decode()
     for words in (
+        "Its certificate is not valid",
         "No secure connection",
         "broken.example",
         "certificate has expired",
@@ -213,14 +217,14 @@ def test_pages_that_failed_are_counted_by_cause_and_lead_to_their_articles(reade
         url=article.url, url_key=uuid4(), host=article.feed.host, status="failed", failure="http-404"
     )
     article.save()
-    (trouble,) = reader.get("/health/").context["pages"]
+    (trouble,) = reader.get("/tools/health/").context["pages"]
     assert (trouble.failure, trouble.given_up, trouble.waiting) == ("http-404", 1, 0)
     assert list(reader.get("/articles/?page_failure=http-404").context["articles"]) == [article]
 
 
 def test_the_health_page_of_a_sound_deployment_says_so(reader: Client) -> None:
     make_feed()
-    assert "Every active feed was read" in reader.get("/health/").content.decode()
+    assert "Nothing fails." in reader.get("/tools/health/").content.decode()
 
 
 def test_an_unknown_address_is_answered_in_words(reader: Client) -> None:
@@ -231,7 +235,14 @@ def test_an_unknown_address_is_answered_in_words(reader: Client) -> None:
 
 @pytest.mark.parametrize(
     ("path", "current"),
-    [("/tools/", "Overview"), ("/add/", "Feeds"), ("/search/", "Search"), ("/health/", "Health")],
+    [
+        ("/tools/", "Overview"),
+        ("/add/", "Feeds"),
+        ("/search/", "Search"),
+        ("/tools/health/", "Health"),
+        ("/tools/kept/", "Overview"),
+        ("/lab/", "Lab"),
+    ],
 )
 def test_the_navigation_says_where_one_is(client: Client, path: str, current: str) -> None:
     client.force_login(make_user(staff=True))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from crawler.operation.site.health import Health
-from crawler.operation.site.phrases import cost, freshness, parts, verdict
+from crawler.operation.site.phrases import bar_width, cost, freshness, parts, spent, verdict
 from crawler.operation.site.statistics import Budget, Delay, Statistics
 
 WELL = Health("ok", "ok", "ok", "ok")
@@ -19,20 +19,20 @@ FIGURES = Statistics(
 
 
 @pytest.mark.parametrize(
-    ("health", "failing", "free", "shape", "words"),
+    ("health", "waiting", "free", "shape", "words"),
     [
-        (WELL, 0, 1e12, "good", "All is well. Nothing needs a look."),
-        (WELL, 1, 1e12, "good", "All is well. One feed needs a look."),
-        (WELL, 2000, 1e12, "good", "All is well. 2,000 feeds need a look."),
+        (WELL, 0, 1e12, "good", "All is well. Nothing waits for you."),
+        (WELL, 1, 1e12, "good", "All is well. One thing waits for you."),
+        (WELL, 2000, 1e12, "good", "All is well. 2,000 things wait for you."),
         (replace(WELL, status="starting", tick="none yet"), 5, 1e12, "learn",
          "Freshet is starting. Give it a few minutes."),
         (replace(WELL, status="failing"), 5, 1e12, "bad",
-         "Something does not work. The parts below say what, and what to do."),
+         "Something does not work. What waits for you says what, and what to do."),
         (WELL, 0, 1e9, "bad", "The disk is nearly full. Make room, or let Freshet keep less."),
     ],
 )  # fmt: skip
-def test_the_verdict(health: Health, failing: int, free: float, shape: str, words: str) -> None:
-    verdict_shape, first, second = verdict(health, failing, free)
+def test_the_verdict(health: Health, waiting: int, free: float, shape: str, words: str) -> None:
+    verdict_shape, first, second = verdict(health, waiting, free)
     assert (verdict_shape, f"{first} {second}") == (shape, words)
 
 
@@ -55,3 +55,11 @@ def test_figures_that_mean_nothing_yet_are_left_out() -> None:
     )
     assert freshness(measured) == "until half of all new articles are here; 41 minutes until 95 of 100 are"
     assert cost(measured) == "9 of 10 found out cheaply that nothing is new"
+
+
+def test_what_was_spent_is_a_sentence_and_a_bar() -> None:
+    half = replace(FIGURES, budget=Budget(4000.0, 2000, 0.5))
+    assert spent(half) == "2,000 of 4,000 requests in 24 hours"
+    assert bar_width(half) == "200.0"
+    assert bar_width(replace(FIGURES, budget=Budget(10.0, 30, 3.0))) == "400.0"
+    assert bar_width(FIGURES) == "0.0"

@@ -11,7 +11,8 @@ from articles.models import Page
 from feeds.models import Feed
 from feeds.visiting.explain import NextVisit, next_visits
 
-ROWS = 100
+ROWS = 8
+"""Rows of a table: the table of feeds has all of them."""
 
 
 def failing_feeds(now: datetime) -> list[tuple[Feed, NextVisit]]:

@@ -27,22 +27,25 @@ class PartState:
     words: str
 
 
-def verdict(health: Health, failing: int, free_bytes: float) -> tuple[str, str, str]:
-    """Return the shape and the sentence that say how the deployment is, and a second sentence."""
+def verdict(health: Health, waiting: int, free_bytes: float) -> tuple[str, str, str]:
+    """Return the shape and the sentence that say how the deployment is, and a second sentence.
+
+    `waiting` is the number of things that wait for a person.
+    """
     if health.status == "starting":
         return "learn", _("Freshet is starting."), _("Give it a few minutes.")
     if health.status == "failing":
-        return "bad", _("Something does not work."), _("The parts below say what, and what to do.")
+        return "bad", _("Something does not work."), _("What waits for you says what, and what to do.")
     if free_bytes < LITTLE_ROOM:
         return (
             "bad",
             _("The disk is nearly full."),
             _("Make room, or let Freshet keep less."),
         )
-    if failing:
-        message = ngettext("One feed needs a look.", "%(count)s feeds need a look.", failing)
-        return "good", _("All is well."), message % {"count": amount(failing)}
-    return "good", _("All is well."), _("Nothing needs a look.")
+    if waiting:
+        message = ngettext("One thing waits for you.", "%(count)s things wait for you.", waiting)
+        return "good", _("All is well."), message % {"count": amount(waiting)}
+    return "good", _("All is well."), _("Nothing waits for you.")
 
 
 def parts(health: Health) -> list[PartState]:
@@ -93,6 +96,24 @@ def freshness(figures: Statistics) -> str:
         return _("until half of all new articles are here")
     message = _("until half of all new articles are here; %(duration)s until 95 of 100 are")
     return message % {"duration": duration(delay.p95)}
+
+
+def spent(figures: Statistics) -> str:
+    """Return how many requests were made of those allowed in 24 hours."""
+    budget = figures.budget
+    message = ngettext(
+        "%(used)s of %(allowed)s request in 24 hours",
+        "%(used)s of %(allowed)s requests in 24 hours",
+        round(budget.allowed),
+    )
+    return message % {"used": amount(budget.used), "allowed": amount(round(budget.allowed))}
+
+
+def bar_width(figures: Statistics, whole: float = 400.0) -> str:
+    """Return the width of the spent part of a bar that is `whole` wide."""
+    budget = figures.budget
+    share = min(budget.used / budget.allowed, 1.0) if budget.allowed else 0.0
+    return f"{whole * share:.1f}"
 
 
 def cost(figures: Statistics) -> str:

@@ -1,23 +1,28 @@
-"""The pages about the deployment as a whole: overview and feed health."""
+"""The pages about the deployment as a whole: its tools, and what does not work."""
 
 from __future__ import annotations
 
 import math
 import re
 import shutil
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from articles.listing import latest
 from crawler.engine.ticking import tick_seconds
-from crawler.operation.site import phrases
+from crawler.operation.site import phrases, troubles
 from crawler.operation.site.disk_space import days_left
 from crawler.operation.site.failures import (
     failing_feeds,
@@ -25,13 +30,22 @@ from crawler.operation.site.failures import (
     page_troubles,
     resting_feeds,
 )
-from crawler.operation.site.health import check_health
+from crawler.operation.site.health import Health, check_health
 from crawler.operation.site.overview import failing_by_kind, hourly_series, retrieved_within, soonest_visits
+from crawler.operation.site.own_troubles import own_groups
 from crawler.operation.site.retention_rules import MAX_DAYS, kept
 from crawler.operation.site.statistics import statistics
+from crawler.operation.site.workshop import workshop
 from crawler.web.attempts import seconds_to_wait
-from feeds.phrases import advice, duration, failure_words
+from crawler.web.pages import safe_next
+from crawler.web.permissions import needs, person_of
+from crawler.web.roles import EDITOR, OPERATOR, is_at_least
+from feeds.models import Feed
+from feeds.pages.change_views import ACTIONS, use_what_was_found
+from feeds.pages.forms import PickedFeedsForm
 
+MAX_WAITING = 8
+"""Things that wait for a person on the page of the tools; all are on the page of health."""
 BUSY_SECONDS = 10
 """After which a sign-in is worth another try that came while too many others waited."""
 
@@ -75,20 +89,23 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """Show health, freshness, failures and use of the budget, and the next visits."""
+    """Show whether Freshet is well, four numbers, what waits for the visitor, and the workshop."""
     now = datetime.now(UTC)
-    return render(
-        request,
-        "crawler/overview.html",
-        {**_tiles(now), "visits": soonest_visits(now), "latest": latest(12)},
-    )
+    context = {
+        **_tiles(request, now),
+        "workshop": workshop(),
+        "visits": soonest_visits(now),
+        "latest": latest(12),
+    }
+    return render(request, "crawler/overview.html", context)
 
 
 @never_cache
 @require_safe
 def overview_tiles(request: HttpRequest) -> HttpResponse:
-    """Show the overview's figures alone, requested every ten seconds."""
-    return render(request, "crawler/_tiles.html", _tiles(datetime.now(UTC)))
+    """Show the numbers and what waits, and renew the figures for experts; requested every ten seconds."""
+    context = {**_tiles(request, datetime.now(UTC)), "is_renewed": True}
+    return render(request, "crawler/_tiles.html", context)
 
 
 @never_cache
@@ -108,20 +125,53 @@ def overview_hours(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 def feed_health(request: HttpRequest) -> HttpResponse:
-    """Show everything that does not work as it should, with what will happen next."""
+    """Show what does not work, in groups by who must act and by cause, each with its deed."""
     now = datetime.now(UTC)
-    return render(
-        request,
-        "crawler/feed_health.html",
-        {
+    groups = _groups(request, now, check_health(now), shutil.disk_usage(settings.DATA_DIR).free)
+    pages = page_troubles()
+    context: dict[str, Any] = {
+        "verdict": troubles.verdict(groups, now),
+        "is_well": not groups,
+        "sections": [
+            (who, title, [group for group in groups if group.who == who])
+            for who, title in (
+                ("you", _("For you to do")),
+                ("waits", _("Freshet waits")),
+                ("ended", pgettext("feeds", "Ended or paused")),
+            )
+        ],
+        "pages": pages,
+    }
+    if groups or pages:
+        context |= {
+            "totals": Feed.objects.active().aggregate(
+                active=Count("id"), failing=Count("id", filter=Q(failure_streak__gt=0))
+            ),
             "kinds": failing_by_kind(),
             "hosts": failing_hosts(),
             "failing": failing_feeds(now),
             "gone": resting_feeds("gone"),
             "paused": resting_feeds("paused"),
-            "pages": page_troubles(),
-        },
-    )
+        }
+    return render(request, "crawler/feed_health.html", context)
+
+
+@needs(EDITOR)
+@require_POST
+def health_deed(request: HttpRequest, group: str, action: str) -> HttpResponse:
+    """Do the one deed of a group of feeds for all of them, and go back to where it was offered."""
+    back = HttpResponseRedirect(safe_next(request, reverse("feed-health")))
+    groups = troubles.feed_groups(datetime.now(UTC), timezone.get_current_timezone(), may_edit=True)
+    chosen = next((each for each in groups if each.key == group), None)
+    if chosen is None or request.path not in {deed.address for deed in chosen.deeds}:
+        messages.warning(request, _("Nothing was changed: it has been mended meanwhile."))
+        return back
+    feeds = Feed.objects.filter(pk__in=chosen.feeds)
+    if action in {"address", "list"}:
+        use_what_was_found(request, feeds)
+    else:
+        ACTIONS[action](request, feeds, PickedFeedsForm({}))
+    return back
 
 
 @require_safe
@@ -134,26 +184,35 @@ def kept_page(request: HttpRequest) -> HttpResponse:
     return render(request, "crawler/kept.html", context)
 
 
-def _tiles(now: datetime) -> dict[str, Any]:
-    day = now - timedelta(hours=24)
-    health, figures, kinds = check_health(now), statistics(now), failing_by_kind()
+def _groups(request: HttpRequest, now: datetime, health: Health, free_bytes: float) -> list[troubles.Group]:
+    """Return what does not work, for the visitor: their own affairs first."""
+    person, zone = person_of(request), timezone.get_current_timezone()
+    room = (free_bytes, days_left(now, free_bytes))
+    operates = is_at_least(person, OPERATOR)
+    own = own_groups(person, health, room, now, zone, operates=operates)
+    return [*own, *troubles.feed_groups(now, zone, may_edit=is_at_least(person, EDITOR))]
+
+
+def _tiles(request: HttpRequest, now: datetime) -> dict[str, Any]:
+    health, figures = check_health(now), statistics(now)
     free_bytes = shutil.disk_usage(settings.DATA_DIR).free
+    groups = _groups(request, now, health, free_bytes)
+    may_edit = is_at_least(person_of(request), EDITOR)
+    waiting = [group for group in groups if group.who == "you" and (may_edit or not group.feeds)]
     return {
         "now": now,
         "health": health,
-        "verdict": phrases.verdict(health, figures.failing, free_bytes),
+        "verdict": phrases.verdict(health, len(waiting), free_bytes),
+        "waiting": waiting[:MAX_WAITING],
         "parts": phrases.parts(health),
         "figures": figures,
         "freshness": phrases.freshness(figures),
-        "half": duration(figures.delay.p50) if figures.delay.p50 is not None else "",
+        "spent": phrases.spent(figures),
+        "bar_width": phrases.bar_width(figures),
         "cost": phrases.cost(figures),
         "free_bytes": free_bytes,
         "days_left": days_left(now, free_bytes),
         "retrieved": retrieved_within(now),
-        "kinds": kinds,
-        "troubles": [
-            (row, failure_words(row["failure"], None, now), advice(row["failure"])) for row in kinds[:12]
-        ],
-        "day": f"{day:%Y-%m-%dT%H:%M}",
+        "kinds": failing_by_kind(),
         "tick_seconds": round(tick_seconds()),
     }
