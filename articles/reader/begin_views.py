@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import get_language, ngettext, pgettext_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -18,10 +18,10 @@ from feeds.adding.add import WantedFeed, add_feeds
 from feeds.beginnings import BEGINNINGS, FALLBACK, LANGUAGES, beginnings_in
 
 TOPIC_NAMES = {
-    "news": gettext_lazy("News"),
-    "technology": gettext_lazy("Technology"),
-    "science": gettext_lazy("Science"),
-    "culture": gettext_lazy("Culture"),
+    "news": pgettext_lazy("topic", "News"),
+    "technology": pgettext_lazy("topic", "Technology"),
+    "science": pgettext_lazy("topic", "Science"),
+    "culture": pgettext_lazy("topic", "Culture"),
 }
 
 

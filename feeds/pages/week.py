@@ -42,7 +42,8 @@ def week_strip(counts: Sequence[int], soon: int | None) -> SafeString:
     values = {"most": part_words(counts.index(top)), "soon": part_words(soon or 0)}
     title = _("When it posts: most on %(most)s.") % values
     if soon is not None:
-        title = f"{title} {_('The next check is on %(soon)s.') % values}"
+        next_check = _("The next check is on %(soon)s.") % values
+        title = f"{title} {next_check}"
     squares = format_html_join(
         "",
         '<rect class="l{}" x="{}" y="0" width="16" height="16" rx="3"/>',
