@@ -125,7 +125,7 @@ def build_page(personal_feed: PersonalFeed, number: int, addresses: Addresses) -
         id=_urn(deployment, "personal-feed", personal_feed.pk),
         title=personal_feed.name,
         description=_description(personal_feed),
-        home_url=addresses.under(reverse("me")),
+        home_url=addresses.under(reverse("read")),
         self_url=addresses.page(number),
         first_url=addresses.page(1),
         next_url=addresses.page(number + 1) if has_next else "",

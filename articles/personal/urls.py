@@ -10,7 +10,6 @@ from crawler.web.pages import moved
 
 urlpatterns = [
     path("", reading.reading_list, name="me"),
-    path("read/", reading.mark_list_read, name="me-mark-all-read"),
     path("read/<int:pk>/<str:word>/", reading.mark, name="me-mark"),
     path("account/", moved(views.account, "me-account")),
     path("account/export/", views.export_account, name="me-export-account"),

@@ -303,7 +303,7 @@ def account(request: HttpRequest) -> HttpResponse:
             return redirect("me-account")
         subscriber.delete()  # the sign-in stays; addresses answer 410 or 404
         messages.success(request, _("All that was kept of you as a subscriber is deleted."))
-        return redirect("me")
+        return redirect("read")
     context = {
         "feeds": subscriber.subscriptions.count(),
         "feeds_limit": limit_of(subscriber.user, "LIMIT_FEEDS"),

@@ -1,7 +1,7 @@
 """The subscriber's own pages."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -18,7 +18,7 @@ from tests.factories import make_article, make_feed, make_personal_feed, make_su
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 OPML = b'<opml><body><outline text="F"><outline xmlUrl="https://a.example/"/></outline></body></opml>'
-PAGES = ("me", "me-feeds", "me-personal-feeds", "me-new-personal-feed")
+PAGES = ("me-feeds", "me-personal-feeds", "me-new-personal-feed")
 
 
 @pytest.fixture
@@ -27,10 +27,6 @@ def ann(client):
     client.force_login(subscriber.user)
     client.subscriber = subscriber
     return client
-
-
-def titles(answer):
-    return [article.title for article in answer.context["articles"]]
 
 
 def test_every_page_wants_a_sign_in(client):
@@ -53,49 +49,6 @@ def test_a_page_that_is_empty_says_what_to_do(client, name):
     page = answer.content.decode()
     assert " style=" not in page
     assert not re.search(r"<script(?![^>]* src=)|\son\w+=", page)
-
-
-def test_the_reading_list_is_newest_first(ann):
-    feed = make_feed()
-    follow(ann.subscriber, feed)
-    for days in range(3):
-        make_article(feed, title=f"day {days}", published=NOW + timedelta(days=days))
-    make_article(title="another's")
-    assert titles(ann.get("/me/")) == ["day 2", "day 1", "day 0"]
-
-
-def test_the_reading_list_by_folder_and_words(ann):
-    for folder in ("News", "News/Tech", "Fun"):
-        feed = make_feed()
-        follow(ann.subscriber, feed, folder=folder)
-        make_article(feed, title=folder, text="river" if folder == "News" else "hill")
-    assert sorted(titles(ann.get("/me/", {"folder": "News"}))) == ["News", "News/Tech"]
-    assert titles(ann.get("/me/", {"q": "river"})) == ["News"]
-    assert ann.get("/me/").context["folders"] == ["Fun", "News", "News/Tech"]
-    assert "Nothing here matches" in ann.get("/me/", {"q": "absent"}).content.decode()
-    assert ann.get("/me/", {"q": "absent\0"}).status_code == 400
-
-
-def test_the_reading_list_goes_on_over_pages(ann):
-    feed = make_feed()
-    follow(ann.subscriber, feed)
-    for minute in range(31):
-        make_article(feed, published=NOW + timedelta(minutes=minute))
-    assert len(titles(ann.get("/me/"))) == 30
-    assert len(titles(ann.get("/me/", {"page": "2"}))) == 1
-    assert "page=2" in ann.get("/me/", {"q": "article"}).content.decode()
-    for page in ("x", "-1", "99999999999", "²"):
-        assert ann.get("/me/", {"page": page}).status_code == 200
-
-
-def test_the_reading_list_takes_as_many_queries_for_many_articles(ann, django_assert_max_num_queries):
-    feed = make_feed()
-    follow(ann.subscriber, feed)
-    for _ in range(20):
-        make_article(feed)
-    # Sixteen of them, savepoints included, note what was shown.
-    with django_assert_max_num_queries(24):
-        ann.get("/me/")
 
 
 def test_following_adds_feeds_that_are_new_here(ann):

@@ -77,7 +77,6 @@ PAGES = (
     "/read/?show=starred",
     "/read/?order=interest",
     "an article in the reader",
-    "/me/",
     "/me/following/",
     "/me/personal/",
     "/me/?order=interest",
