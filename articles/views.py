@@ -31,7 +31,7 @@ def article_list(request: HttpRequest) -> HttpResponse:
     rows, filters = filterset.qs, filterset.form.cleaned_data
     words = filters.get("q", "")
     ranked = words and request.GET.get("sort") == "relevance"
-    page = page_of(request, lean(by_relevance(rows, words) if ranked else rows))
+    page = page_of(request, lean(by_relevance(rows, words) if ranked else rows), size=40)
     articles: list[Article] = list(page.object_list)
     return render_list(
         request,

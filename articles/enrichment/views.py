@@ -101,7 +101,8 @@ def join_again(request: HttpRequest, pk: int) -> HttpResponse:
 def told() -> QuerySet[Enrichment]:
     """Return the members of stories with the columns that lists show, first published first."""
     columns: Any = (
-        "story", "reason", "similarity", "article__author", "article__title", "article__identity", "article__published",
+        "story", "reason", "similarity", "article__author", "article__title", "article__identity",
+        "article__published",
         "article__language", "article__feed__title", "article__feed__url",
     )  # fmt: skip
     rows = Enrichment.objects.filter(story__isnull=False).select_related("article__feed").only(*columns)

@@ -22,7 +22,7 @@ from articles.interest.log import delete_all, forget, remember, reset
 from articles.interest.model import KINDS
 from articles.interest.models import Event
 from articles.interest.scoring import MIN_REASON_LOG_ODDS, explain
-from articles.interest.tuning import feature_named, mute, put_back, switch_learning, tune, tuning_of
+from articles.interest.tuning import STEPS, feature_named, mute, put_back, switch_learning, tune, tuning_of
 from articles.models import Article, Subscriber
 from articles.personal.following import subscriber_of
 from crawler.web import undo
@@ -49,6 +49,7 @@ def learned(request: HttpRequest) -> HttpResponse:
         "liked": [each.label.name for each in tuning.sliders if each.step > 0 and not each.muted][:3],
         "disliked": [each.label.name for each in tuning.sliders if each.step < 0][:3],
         "most_exported": MAX_EXPORTED,
+        "steps": [str(words) for words in STEPS.values()],
     }
     return render(request, "settings/interests.html", context)
 

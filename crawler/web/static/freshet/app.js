@@ -359,6 +359,11 @@
       if (noun) noun.textContent = number === 1 ? noun.dataset.one : noun.dataset.many;
     }
   });
+  // A slider says its place in words, which its form brings along.
+  document.addEventListener("input", (event) => {
+    const steps = event.target.matches?.('input[type="range"]') && event.target.form?.dataset.steps?.split("|");
+    if (steps) event.target.setAttribute("aria-valuetext", steps[Number(event.target.value) - Number(event.target.min)]);
+  });
   let dragged = [];
   document.addEventListener("dragstart", (event) => {
     const row = event.target.closest?.("tr[data-feed]");
