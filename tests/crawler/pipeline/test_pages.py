@@ -125,7 +125,7 @@ def test_rules_are_switched_added_tried_and_taken_away(staff: Client, document: 
 def test_words_lead_to_things_and_things_to_who_says_what(staff: Client, document: Document) -> None:
     page = staff.get("/graph/?q=harbour").content.decode()
     assert "The harbour wall" in page
-    assert "No literal" in staff.get("/graph/?q=elephant").content.decode()
+    assert "Nothing that was read has the words" in staff.get("/graph/?q=elephant").content.decode()
     thing = staff.get("/graph/entity/", {"iri": "http://site.example/page"}).content.decode()
     assert "By itself" in thing
     assert "Where it came from" in thing
