@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from crawler.engine.wake import wake_controller
 from crawler.pipeline.charts import progress, progress_chart
-from crawler.pipeline.documents import resend
+from crawler.pipeline.documents import queues, resend
 from crawler.pipeline.extract import Extracted, extracted
 from crawler.pipeline.forms import FilterForm
 from crawler.pipeline.index import context_of
@@ -26,6 +26,7 @@ from crawler.pipeline.models import (
     UriFilter,
 )
 from crawler.pipeline.report import phases
+from crawler.pipeline.wording import cause_words, pace, state_sentence
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs
@@ -41,20 +42,29 @@ MAX_KEPT = 6_000
 @never_cache
 @require_safe
 def pipeline_page(request: HttpRequest) -> HttpResponse:
-    """Show queues, speed and failures of each phase, beside the paper's; workers; dead letters by cause."""
-    recent = PhaseFigure.objects.filter(minute__gte=datetime.now(UTC) - HOUR)
+    """Say how the reading of texts goes and what could not be read; figures of phases for experts."""
+    now = datetime.now(UTC)
+    dead = Document.objects.filter(state=Document.State.DEAD).order_by().values("failed_phase", "failure")
+    rows = list(dead.annotate(count=Count("id")).order_by("-count"))
+    documents, waiting = Document.objects.count(), queues()
+    behind = sum(waiting.get(phase, 0) for phase in ("detect", "transform", "index"))
+    context: dict[str, Any] = {
+        "sentence": state_sentence(documents, behind, sum(row["count"] for row in rows), pace(now)),
+        "dead": [row | {"words": cause_words(row["failure"])} for row in rows],
+        "documents": documents,
+    }
+    if wants_part(request) and "figures" not in request.GET:
+        return render(request, "pipeline/_now.html", context)
+    recent = PhaseFigure.objects.filter(minute__gte=now - HOUR)
     workers = recent.values("phase", "worker").annotate(
         done=Sum("documents"), failed=Sum("failures"), took=Sum("seconds")
     )
-    dead = Document.objects.filter(state=Document.State.DEAD).order_by().values("failed_phase", "failure")
-    context: dict[str, Any] = {
+    context |= {
         "phases": phases(),
         "workers": workers.filter(took__gt=0)
         .annotate(pace=F("done") / F("took"))
         .order_by("phase", "worker"),
-        "dead": dead.annotate(count=Count("id")).order_by("-count"),
-        "documents": Document.objects.count(),
-        "progress": progress_chart(progress(datetime.now(UTC))),
+        "progress": progress_chart(progress(now)),
     }
     part = "pipeline/_phases.html" if wants_part(request) else "pipeline/pipeline.html"
     return render(request, part, context)

@@ -85,11 +85,15 @@ def test_only_staff_changes_things(
 def test_the_pipeline_page_shows_phases_workers_and_dead_letters(staff: Client, document: Document) -> None:
     page = staff.get("/pipeline/").content.decode()
     assert "92" in page, "what the paper's node indexed in a second"
-    assert "every document came through" in page
+    assert "All texts are read." in page
     dead(document)
     page = staff.get("/pipeline/", headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in page
     assert "failed_phase=transform&amp;failure=malformed" in page
+    assert "All texts are read; 1 document could not be read." in page
+    figures = staff.get("/pipeline/?figures=1", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in figures
+    assert "Workers, last hour" in figures
     listed = staff.get("/pipeline/documents/?state=dead&failure=malformed").content.decode()
     assert "it breaks off" in listed
     assert "No document is like that" in staff.get("/pipeline/documents/?failure=other").content.decode()
