@@ -218,10 +218,11 @@ class _Answer:
 def _answered(question: Question, word: str, path: Path) -> _Answer:
     """Ask a question. Without a word it is asked about what the answer to its own query begins with."""
     if not question.about or not word:
-        answer = _asked(path, question.query)
+        to_begin_with = QUESTIONS["linked"] if question.about == SITE else question
+        answer = _asked(path, to_begin_with.query)
         first = answer.rows[0][0] if answer.rows else None
         if not question.about or first is None:
-            return answer
+            return answer if not question.about else _Answer(question.query, trouble=answer.trouble)
         word = bare_address(first.value).partition("/")[0] if question.about == SITE else first.value
     if question.about == AUTHOR:
         query = written_by(word)

@@ -10,18 +10,16 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from crawler.failures import Failure
 from crawler.pipeline.models import PhaseFigure
-from crawler.web.templatetags.freshet import amount
+from crawler.web.templatetags.freshet import amount, failure_words
 
 RECENT = timedelta(minutes=10)
 LAST_PHASE = "index"
 CAUSES: dict[str, Any] = {
-    "malformed": gettext_lazy("They are written in a way that cannot be read."),
-    "too-large": gettext_lazy("They are too large."),
-    "too-deep": gettext_lazy("They are nested too deeply."),
     "lost": gettext_lazy("The program that read them ended again and again."),
 }
-"""Why documents could not be read, by the cause that the pipeline noted."""
+"""Why documents could not be read, by causes that are no failures of a retrieval."""
 
 
 def pace(now: datetime) -> float:
@@ -62,4 +60,8 @@ def state_sentence(documents: int, behind: int, dead: int, per_minute: float = 0
 
 def cause_words(cause: str) -> str:
     """Return in a sentence why documents could not be read."""
-    return str(CAUSES.get(cause) or _("The cause is noted as “%(cause)s”.") % {"cause": cause})
+    if cause in CAUSES:
+        return str(CAUSES[cause])
+    if cause in set(Failure):
+        return failure_words(cause)
+    return _("The cause is noted as “%(cause)s”.") % {"cause": cause}

@@ -104,7 +104,7 @@ def test_a_query_is_saved_shared_and_deleted(keeper: Visitor, reader: Visitor, r
     expect(other.get_by_role("heading", name="Is anybody there?")).to_be_visible()
     expect(other.get_by_role("heading", name="Answer")).to_be_visible()
 
-    page.get_by_label("More", exact=True).click()
+    page.locator("#main").get_by_label("More", exact=True).click()
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("The query is back.").first).to_be_visible()
@@ -139,7 +139,7 @@ def test_pages_of_the_workshop_are_clean_and_never_scroll_sideways(
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         if shots := os.environ.get("SHOTS"):
-            page.screenshot(path=f"{shots}/{re.sub('[^a-z]+', '-', path)}{width}.png", full_page=True)
+            page.screenshot(path=f"{shots}/{re.sub('[^a-zA-Z]+', '-', path)}{width}.png", full_page=True)
     page.emulate_media(color_scheme="dark")
     assert [(each["id"], each["nodes"][0]["html"]) for each in Axe().run(page).response["violations"]] == []
     assert keeper.complaints == []
@@ -158,7 +158,7 @@ def test_a_crawl_is_started_paused_and_removed(keeper: Visitor) -> None:
     assert (crawl.scope, crawl.max_pages) == ([r"^https?://(www\.)?quay\.example/old/"], 1000)
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
-    page.get_by_label("More", exact=True).click()
+    page.locator("#main").get_by_label("More", exact=True).click()
     page.get_by_role("button", name="Stop and remove").click()
     expect(page.get_by_role("heading", name="New crawl")).to_be_visible()
     assert not Crawl.objects.filter(pk=crawl.pk).exists()

@@ -94,7 +94,7 @@ _ALL = [
         "backlinks",
         NEWSROOM,
         gettext_lazy("Who links to one address?"),
-        gettext_lazy("Pages that link to one address, to begin with to the one that most pages link to."),
+        gettext_lazy("Links to a site or to one address, to begin with to what is linked to most."),
         """SELECT ?address ?page ?title WHERE {
   { SELECT ?address WHERE { ?any sioc:links_to ?address }
     GROUP BY ?address ORDER BY DESC(COUNT(?any)) ?address LIMIT 1 }

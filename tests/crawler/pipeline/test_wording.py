@@ -25,5 +25,6 @@ def test_it_says_whether_all_is_read(figures: tuple[int, int, int, float], words
 
 
 def test_causes_are_sentences() -> None:
-    assert cause_words("too-large") == "They are too large."
+    assert cause_words("too-large") == "The document is larger than the allowed size."
+    assert "again and again" in cause_words("lost")
     assert "odd" in cause_words("odd")
