@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy, pgettext_lazy
 
 from crawler.pipeline.names import Name, names_of, person_page
 from crawler.pipeline.terms import Kind, Term
@@ -129,13 +129,13 @@ def sentence(slug: str, table: Table, word: str = "") -> str:
     return write(table.rows, word) if write is not None and table.rows else ""
 
 
-def _most(column: str, count: str, one: str, many: str) -> Callable[[list[dict[str, Cell]], str], str]:
+def _most(column: str, count: str, words: Any) -> Callable[[list[dict[str, Cell]], str], str]:
     """Return a function that writes the sentence about the first row, which has the largest count."""
 
     def write(rows: list[dict[str, Cell]], _word: str) -> str:
-        number = rows[0][count].value
-        values = {"name": rows[0][column].text, "count": rows[0][count].text}
-        return ngettext(one, many, number) % values
+        first = rows[0]
+        values = {"name": first[column].text, "count": first[count].text, "number": first[count].value}
+        return str(words % values)
 
     return write
 
@@ -185,13 +185,20 @@ def _hours(rows: list[dict[str, Cell]], _word: str) -> str:
 _SENTENCES: dict[str, Callable[[list[dict[str, Cell]], str], str]] = {
     "authors": _most(
         "name", "articles",
-        "%(name)s writes most: %(count)s article.", "%(name)s writes most: %(count)s articles.",
+        ngettext_lazy(
+            "%(name)s writes most: %(count)s article.",
+            "%(name)s writes most: %(count)s articles.",
+            "number",
+        ),
     ),
     "author": _author,
     "linked": _most(
         "address", "sites",
-        "%(count)s site links to “%(name)s”, and no more to anything else.",
-        "%(count)s sites link to “%(name)s”, more than to anything else.",
+        ngettext_lazy(
+            "%(count)s site links to “%(name)s”, and no more to anything else.",
+            "%(count)s sites link to “%(name)s”, more than to anything else.",
+            "number",
+        ),
     ),
     "backlinks": _backlinks,
     "sites": _sites,
@@ -200,23 +207,37 @@ _SENTENCES: dict[str, Callable[[list[dict[str, Cell]], str], str]] = {
     ) % {"count": amount(len(rows))},
     "languages": _most(
         "language", "documents",
-        "Most is in %(name)s: %(count)s document.", "Most is in %(name)s: %(count)s documents.",
+        ngettext_lazy(
+            "Most is in %(name)s: %(count)s document.",
+            "Most is in %(name)s: %(count)s documents.",
+            "number",
+        ),
     ),
     "hours": _hours,
     "week": lambda rows, _word: _("The newest is “%(title)s”.") % {"title": rows[0]["document"].text},
     "licences": _most(
         "licence", "pages",
-        "The most usual licence is “%(name)s”, on %(count)s page.",
-        "The most usual licence is “%(name)s”, on %(count)s pages.",
+        ngettext_lazy(
+            "The most usual licence is “%(name)s”, on %(count)s page.",
+            "The most usual licence is “%(name)s”, on %(count)s pages.",
+            "number",
+        ),
     ),
     "podcasts": _most(
         "feed", "files",
-        "“%(name)s” has most: %(count)s recording.", "“%(name)s” has most: %(count)s recordings.",
+        ngettext_lazy(
+            "“%(name)s” has most: %(count)s recording.",
+            "“%(name)s” has most: %(count)s recordings.",
+            "number",
+        ),
     ),
     "unread": _most(
         "address", "pages",
-        "%(count)s page links to “%(name)s”, which has not been read.",
-        "%(count)s pages link to “%(name)s”, which has not been read.",
+        ngettext_lazy(
+            "%(count)s page links to “%(name)s”, which has not been read.",
+            "%(count)s pages link to “%(name)s”, which has not been read.",
+            "number",
+        ),
     ),
 }  # fmt: skip
 """How the answer to each question is said, by the question's part of an address."""
