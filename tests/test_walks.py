@@ -56,6 +56,7 @@ def test_by_pages(operator: Client, web: WebServer) -> None:
         seeds=f"{web.origin}/",
         strategy="link-score",
         max_wait="30",
+        max_pages="100",
         into_graph="on",
         keep_bodies="on",
     )

@@ -54,6 +54,25 @@ class Thing:
         topic = BY_NAME.get(self.name) if self.kind == "topic" else None
         return topic.address if topic else ""
 
+    @property
+    def said(self) -> list[SaidAddress]:
+        """The addresses that sites give as the thing's, with who says so, what most say first."""
+        sites: dict[str, list[str]] = {}
+        for site, given in sorted(self.addresses.items()):
+            for address in sorted(given):
+                sites.setdefault(address, []).append(site)
+        rows = [SaidAddress(address, who, len(who) < len(self.addresses)) for address, who in sites.items()]
+        return sorted(rows, key=lambda row: (-len(row.sites), row.address))
+
+
+@dataclass(frozen=True, slots=True)
+class SaidAddress:
+    """An address that sites give as somebody's, and whether other sites that give some leave it out."""
+
+    address: str
+    sites: list[str]
+    is_disputed: bool
+
 
 def person_address(name: str, site: str = "") -> str:
     """Return the address of a person's page."""

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from crawler.frontier.models import MAX_QUERY, Crawl
 from crawler.frontier.scope import Scope, ScopeError
 from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
+from crawler.frontier.wording import BELOW, BEYOND, SITE, scope_of
 from crawler.web.forms import LinesField, RowForm
 
 QUERY_ATTRIBUTES = {
@@ -20,7 +21,8 @@ QUERY_ATTRIBUTES = {
     "placeholder": "SELECT ?address WHERE { ?page schema:about ?thing . ?thing foaf:homepage ?address }",
 }
 WEIGHTS = {"inter_weight": INTER_WEIGHT, "intra_weight": INTRA_WEIGHT}
-MORE_LIMITS = ("max_bytes", "max_depth", "max_hosts", *WEIGHTS)
+USUAL_PAGES, MAX_PAGES = 500, 100_000_000
+MORE_LIMITS = ("max_wait", "max_minutes", "max_bytes", "max_depth", "max_hosts", *WEIGHTS)
 """Fields that are folded away at first."""
 
 
@@ -54,24 +56,44 @@ class ScopeForm(forms.Form):
 
 
 class CrawlForm(RowForm):
-    """A form for a crawl's seeds, order, scope and limits."""
+    """A form for where a crawl starts, how far it goes and how many pages it takes; the rest is folded."""
 
-    seeds = LinesField(label=gettext_lazy("Start addresses, one to a line"))
+    seeds = LinesField(
+        label=gettext_lazy("Start at"),
+        help_text=gettext_lazy("One address to a line."),
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+    )
+    far = forms.ChoiceField(
+        required=False,
+        initial=SITE,
+        label=gettext_lazy("How far"),
+        choices=[
+            (BELOW, gettext_lazy("Only below these addresses")),
+            (SITE, gettext_lazy("The whole site")),
+            (BEYOND, gettext_lazy("Beyond it")),
+        ],
+    )
+    max_pages = forms.IntegerField(
+        label=gettext_lazy("At most"),
+        initial=USUAL_PAGES,
+        min_value=1,
+        max_value=MAX_PAGES,
+        widget=forms.NumberInput(attrs={"class": "euro", "inputmode": "numeric"}),
+    )
     scope = LinesField(
         required=False,
         label=gettext_lazy("Stay within, one regular expression to a line"),
-        help_text=gettext_lazy("An address must match one of them. Empty: the sites of the start addresses."),
+        help_text=gettext_lazy("An address must match one of them. Empty: as you chose above."),
     )
 
     class Meta:
         model = Crawl
         fields = [
-            "seeds", "scope", "anywhere", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes",
+            "seeds", "scope", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes",
             "max_depth", "max_hosts", "inter_weight", "intra_weight", "sitemaps", "keep_bodies", "into_graph",
             "link_query",
         ]  # fmt: skip
         labels = {
-            "max_pages": gettext_lazy("Pages at most"),
             "max_wait": gettext_lazy("Longest wait in the queue"),
             "max_minutes": gettext_lazy("Minutes at most"),
             "max_bytes": gettext_lazy("Bytes at most"),
@@ -80,7 +102,6 @@ class CrawlForm(RowForm):
             "inter_weight": gettext_lazy("Weight of links to other sites"),
             "intra_weight": gettext_lazy("Weight of links within a site"),
             "strategy": gettext_lazy("Order"),
-            "anywhere": gettext_lazy("Follow links to other sites, too"),
             "sitemaps": gettext_lazy("Sitemaps"),
             "keep_bodies": gettext_lazy("Keep bodies"),
             "into_graph": gettext_lazy("Into the graph"),
@@ -105,8 +126,12 @@ class CrawlForm(RowForm):
         return any(field.errors for field in self.more_limits)
 
     def clean(self) -> dict[str, Any]:
-        """Give weights that were left out their values of the paper."""
+        """Make the scope from how far it goes, and give weights that were left out the paper's values."""
         cleaned = super().clean() or {}
+        far = cleaned.get("far") or SITE
+        if not cleaned.get("scope"):
+            cleaned["scope"] = scope_of(far, cleaned.get("seeds") or [])
+        self.instance.anywhere = far == BEYOND
         return cleaned | {name: value for name, value in WEIGHTS.items() if cleaned.get(name) is None}
 
     def clean_scope(self) -> list[str]:

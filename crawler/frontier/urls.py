@@ -7,6 +7,7 @@ from crawler.frontier import views
 urlpatterns = [
     path("", views.crawl_list, name="crawls"),
     path("start/", views.start, name="crawl-start"),
+    path("cost/", views.cost_of, name="crawl-cost"),
     path("<int:pk>/", views.crawl_page, name="crawl"),
     path("<int:pk>/change/", views.change, name="crawl-change"),
     path("<int:pk>/strategies/", views.strategies, name="crawl-strategies"),

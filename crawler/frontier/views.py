@@ -31,12 +31,13 @@ from crawler.frontier.crawls import (
     tried,
 )
 from crawler.frontier.evaluation.comparison import compare
-from crawler.frontier.forms import CrawlForm, QueryForm, ScopeForm
+from crawler.frontier.forms import MAX_PAGES, USUAL_PAGES, CrawlForm, QueryForm, ScopeForm
 from crawler.frontier.graph import GraphError
 from crawler.frontier.models import MAX_QUERY, Crawl, CrawlUrl
 from crawler.frontier.own_graph import crawled_graph
 from crawler.frontier.report import report, urls_of
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
+from crawler.frontier.wording import MAX_RECENT, cost, how_far, left_out, names_of, reach
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs
@@ -80,15 +81,38 @@ def start(request: HttpRequest) -> HttpResponse:
     return _listed(request, form, status=422)
 
 
+def _pages(text: object) -> int:
+    """Return a number of pages that somebody has written, the usual one for what is none."""
+    number = int(str(text)) if str(text).isdecimal() and len(str(text)) < 10 else USUAL_PAGES
+    return min(max(number, 1), MAX_PAGES)
+
+
+@require_safe
+def cost_of(request: HttpRequest) -> HttpResponse:
+    """Say what a crawl of ?max_pages= takes."""
+    return HttpResponse(cost(_pages(request.GET.get("max_pages", ""))), content_type="text/plain")
+
+
 @never_cache
 @require_safe
 def crawl_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a crawl: its figures, charts, failures, and the next URLs."""
+    """Show a crawl: how far it is, what it left out, its latest pages; figures and charts for experts."""
     crawl = get_object_or_404(Crawl.objects.select_related("started_by"), pk=pk)
+    now, figures_of_now = datetime.now(UTC), report(crawl)
     context: dict[str, Any] = {
         "crawl": crawl,
-        "may_go_on": crawl.state == Crawl.State.PAUSED or may_go_on(crawl, datetime.now(UTC)),
-        "report": (figures_of_now := report(crawl)),
+        "report": figures_of_now,
+        "name": names_of([crawl])[crawl.pk],
+        "reach": reach(crawl),
+        "far": how_far(crawl, figures_of_now, now),
+        "left_out": (rows := left_out(figures_of_now)),
+        "left_out_sum": sum(row.count for row in rows),
+        "latest": crawl.urls.filter(state=CrawlUrl.State.CRAWLED).order_by("-id")[:MAX_RECENT],
+        "may_go_on": crawl.state == Crawl.State.PAUSED or may_go_on(crawl, now),
+    }
+    if wants_part(request):
+        return render(request, "frontier/_now.html", context)
+    context |= {
         "tables": [(title, figures_of_now.tables[number]) for number, title in TABLES.items()],
         "charts": charts(crawl),
         "head": _head(crawl),
@@ -99,8 +123,7 @@ def crawl_page(request: HttpRequest, pk: int) -> HttpResponse:
         "lead": (lead := getattr(crawl, "lead", None)),
         "lead_chart": lead_chart(lead.course, crawl.requests) if lead else None,
     }
-    part = "frontier/_figures.html" if wants_part(request) else "frontier/crawl.html"
-    return render(request, part, context)
+    return render(request, "frontier/crawl.html", context)
 
 
 @require_safe
@@ -222,7 +245,13 @@ def _listed(
     request: HttpRequest, form: CrawlForm, status: int = 200, tried_query: str | None = None
 ) -> HttpResponse:
     page = page_of(request, Crawl.objects.select_related("started_by").order_by("-id"), size=25)
-    context = {"form": form, "page": page} | ({} if tried_query is None else _trial(tried_query))
+    names = names_of(list(page.object_list))
+    context = {
+        "form": form,
+        "page": page,
+        "rows": [(crawl, names[crawl.pk]) for crawl in page.object_list],
+        "cost": cost(_pages(form["max_pages"].value())),
+    } | ({} if tried_query is None else _trial(tried_query))
     response = render_list(request, "frontier/crawls.html", "frontier/_crawls.html", context)
     response.status_code = status
     return response

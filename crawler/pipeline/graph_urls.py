@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from crawler.pipeline import views
+from crawler.pipeline import graph_views as views
 from crawler.pipeline.sparql.endpoint import SparqlView
 
 urlpatterns = [

@@ -2,51 +2,35 @@
 
 from __future__ import annotations
 
-import json
-import re
-import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.db.models import Count, F, Sum
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from crawler.engine.wake import wake_controller
 from crawler.pipeline.charts import progress, progress_chart
-from crawler.pipeline.documents import resend
-from crawler.pipeline.export import ExportError, export_response
+from crawler.pipeline.documents import queues, resend
 from crawler.pipeline.extract import Extracted, extracted
-from crawler.pipeline.forms import FilterForm, SavedQueryForm
-from crawler.pipeline.graph_search import entity, search, term_of
+from crawler.pipeline.forms import FilterForm
 from crawler.pipeline.index import context_of
 from crawler.pipeline.models import (
     Document,
     LinkQuery,
     PhaseFigure,
-    SavedQuery,
     UriFilter,
 )
-from crawler.pipeline.prefixes import with_prefixes
 from crawler.pipeline.report import phases
-from crawler.pipeline.sparql.questions import QUESTIONS
-from crawler.pipeline.sparql.replica import lag, set_aside, snapshot, trouble
-from crawler.pipeline.sparql.run import MAX_QUERY_CHARACTERS, SECONDS, QueryAnswer, QueryError, ask
-from crawler.pipeline.terms import Kind, Term
-from crawler.web import undo
-from crawler.web.filters import search_problem
+from crawler.pipeline.wording import cause_words, pace, state_sentence
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
-from crawler.web.permissions import needs, person_of
-from crawler.web.roles import OPERATOR, is_at_least
+from crawler.web.permissions import needs
+from crawler.web.roles import OPERATOR
 
 JSON_RESULTS, TURTLE = "application/sparql-results+json", "text/turtle"
 DRY_DOCUMENTS, MAX_SHOWN = 200, 500
@@ -58,20 +42,29 @@ MAX_KEPT = 6_000
 @never_cache
 @require_safe
 def pipeline_page(request: HttpRequest) -> HttpResponse:
-    """Show queues, speed and failures of each phase, beside the paper's; workers; dead letters by cause."""
-    recent = PhaseFigure.objects.filter(minute__gte=datetime.now(UTC) - HOUR)
+    """Say how the reading of texts goes and what could not be read; figures of phases for experts."""
+    now = datetime.now(UTC)
+    dead = Document.objects.filter(state=Document.State.DEAD).order_by().values("failed_phase", "failure")
+    rows = list(dead.annotate(count=Count("id")).order_by("-count"))
+    documents, waiting = Document.objects.count(), queues()
+    behind = sum(waiting.get(phase, 0) for phase in ("detect", "transform", "index"))
+    context: dict[str, Any] = {
+        "sentence": state_sentence(documents, behind, sum(row["count"] for row in rows), pace(now)),
+        "dead": [row | {"words": cause_words(row["failure"])} for row in rows],
+        "documents": documents,
+    }
+    if wants_part(request) and "figures" not in request.GET:
+        return render(request, "pipeline/_now.html", context)
+    recent = PhaseFigure.objects.filter(minute__gte=now - HOUR)
     workers = recent.values("phase", "worker").annotate(
         done=Sum("documents"), failed=Sum("failures"), took=Sum("seconds")
     )
-    dead = Document.objects.filter(state=Document.State.DEAD).order_by().values("failed_phase", "failure")
-    context: dict[str, Any] = {
+    context |= {
         "phases": phases(),
         "workers": workers.filter(took__gt=0)
         .annotate(pace=F("done") / F("took"))
         .order_by("phase", "worker"),
-        "dead": dead.annotate(count=Count("id")).order_by("-count"),
-        "documents": Document.objects.count(),
-        "progress": progress_chart(progress(datetime.now(UTC))),
+        "progress": progress_chart(progress(now)),
     }
     part = "pipeline/_phases.html" if wants_part(request) else "pipeline/pipeline.html"
     return render(request, part, context)
@@ -165,149 +158,3 @@ def _dry_run(queries: list[LinkQuery], filters: list[UriFilter]) -> dict[str, An
         "query_hits": result.queries,
         "filter_hits": result.filters,
     }
-
-
-@require_safe
-def graph(request: HttpRequest) -> HttpResponse:
-    """Search the graph for words."""
-    words = request.GET.get("q", "")
-    problem = search_problem(words)
-    hits = [] if problem else search(words)
-    return render(request, "pipeline/graph.html", {"words": words, "hits": hits, "problem": problem})
-
-
-@require_safe
-def entity_page(request: HttpRequest) -> HttpResponse:
-    """Show the statements about a thing by document, and where it is named."""
-    name = request.GET.get("iri", "")[:4096]
-    try:
-        thing = entity(term_of(name)) if name else None
-    except ValueError as error:
-        raise Http404(str(error)) from error
-    if thing is None:
-        raise Http404("the graph has never heard of it")
-    document = Document.objects.filter(url=name).defer("triples").first()
-    return render(request, "pipeline/entity.html", {"entity": thing, "document": document})
-
-
-@require_safe
-def export(request: HttpRequest, form: str) -> StreamingHttpResponse:
-    """Return graphs as a file, by ?url=, ?host=, ?feed= or ?day=."""
-    try:
-        return export_response(request.GET, form)
-    except ExportError as error:
-        raise Http404(str(error)) from error
-
-
-@require_safe
-def query_page(request: HttpRequest) -> HttpResponse:
-    """Run a SPARQL query and show the result as a table, with examples."""
-    example = QUESTIONS.get(request.GET.get("example", ""))
-    number = request.GET.get("saved", "")
-    saved = get_object_or_404(SavedQuery, pk=int(number)) if re.fullmatch("[0-9]{1,9}", number) else None
-    query = with_prefixes(
-        request.GET.get("query") or (saved.query if saved else "") or (example.query if example else "")
-    )
-    newest = snapshot()
-    context: dict[str, Any] = {
-        "is_query_run": bool(query),
-        "query": query or QUESTIONS["authors"].query,
-        "questions": QUESTIONS.values(),
-        "saved": saved if saved and saved.query == query else None,
-        "may_delete": saved is not None and _may_delete(request, saved),
-        "queries": SavedQuery.objects.select_related("author").defer("query"),
-        "max_characters": MAX_QUERY_CHARACTERS,
-        "state": newest[1] if newest else None,
-        "lag": lag(newest[1]) if newest else None,
-        "seconds": SECONDS,
-        "rows": MAX_SHOWN,
-        "set_aside": set_aside(),
-        "unwell": trouble(datetime.now(UTC)),
-    }
-    if query and newest:
-        try:
-            context |= _table(ask(newest[0], query, [JSON_RESULTS, TURTLE], rows=MAX_SHOWN))
-        except QueryError as error:
-            context["trouble"] = str(error)
-    return render(request, "pipeline/query.html", context)
-
-
-@require_safe
-def question_list(request: HttpRequest) -> HttpResponse:
-    """Show the questions with pages of their own, by the readers they are meant for."""
-    return render(request, "pipeline/questions.html", {"questions": QUESTIONS.values()})
-
-
-@never_cache
-@require_safe
-def question_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """Answer one of the questions, with its query and the time that the answer took."""
-    if slug not in QUESTIONS:
-        raise Http404("there is no such question")
-    question, newest = QUESTIONS[slug], snapshot()
-    context: dict[str, Any] = {"question": question, "state": newest[1] if newest else None}
-    if newest:
-        began = time.perf_counter()
-        try:
-            context |= _table(ask(newest[0], question.query, [JSON_RESULTS], rows=MAX_SHOWN))
-        except QueryError as error:
-            context["trouble"] = str(error)
-        context["milliseconds"] = max(1, round(1000 * (time.perf_counter() - began)))
-    return render(request, "pipeline/question.html", context)
-
-
-@require_POST
-def save_query(request: HttpRequest) -> HttpResponse:
-    """Keep a query under a name, for everybody who may ask the graph."""
-    form = SavedQueryForm(request.POST)
-    if not form.is_valid():
-        problem = " ".join(str(error) for errors in form.errors.values() for error in errors)
-        messages.error(request, _("The query is not saved. %(problem)s") % {"problem": problem})
-        query = request.POST.get("query", "").replace("\0", "")
-        return redirect(f"{reverse('graph-query')}?{urlencode({'query': query[:MAX_KEPT]})}")
-    form.instance.author = person_of(request)
-    saved = form.save()
-    messages.success(request, _("“%(name)s” is saved. Everybody here finds it.") % {"name": saved.name})
-    return redirect(saved)
-
-
-@require_POST
-def delete_query(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete a saved query: its author or an operator may, and undo it."""
-    saved = get_object_or_404(SavedQuery, pk=pk)
-    if not _may_delete(request, saved):
-        raise PermissionDenied("only its author or an operator may delete this query")
-    saved.delete()
-    data = {"name": saved.name, "query": saved.query, "author": saved.author_id}
-    undo.offer(request, _("“%(name)s” is deleted.") % {"name": saved.name}, "query.delete", data)
-    return redirect("graph-query")
-
-
-@undo.register("query.delete")
-def _undo_deleting(user: Any, data: Any) -> str:
-    author = User.objects.filter(pk=data["author"]).first()
-    SavedQuery.objects.get_or_create(name=data["name"], defaults={"query": data["query"], "author": author})
-    return _("The query is back.")
-
-
-def _may_delete(request: HttpRequest, saved: SavedQuery) -> bool:
-    return saved.author_id == request.user.pk or is_at_least(request.user, OPERATOR)
-
-
-def _table(result: QueryAnswer) -> dict[str, Any]:
-    """Return columns and rows of terms, the text of a graph, or a boolean."""
-    if result.type != JSON_RESULTS:
-        return {"text": result.body.decode(), "cut": result.cut}
-    content = json.loads(result.body)
-    if "boolean" in content:
-        return {"text": "yes" if content["boolean"] else "no", "cut": False}
-    names = content["head"]["vars"]
-    rows = [[_shown(row.get(name)) for name in names] for row in content["results"]["bindings"]]
-    return {"names": names, "table": rows, "cut": result.cut}
-
-
-def _shown(value: dict[str, str] | None) -> Term | None:
-    if value is None:
-        return None
-    kind = {"uri": Kind.IRI, "bnode": Kind.BLANK}.get(value["type"], Kind.LITERAL)
-    return Term(kind, value["value"], value.get("xml:lang", ""), value.get("datatype", ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
 import zlib
@@ -13,16 +14,51 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from crawler.frontier.models import Body
+from crawler.frontier.models import Body, Crawl
 from crawler.pipeline.models import Document, SavedQuery, Stylesheet
 from crawler.pipeline.sparql.replica import Replica
 from tests.browser.conftest import Visitor
+from tests.crawler.pipeline.test_store import indexed
 
 SHEET = """<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
   xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.example/">
   <xsl:param name="url"/><xsl:template match="/"><rdf:RDF><rdf:Description rdf:about="{$url}">
   <x:heading><xsl:value-of select="//h1"/></x:heading>
   </rdf:Description></rdf:RDF></xsl:template></xsl:stylesheet>"""
+
+
+PATHS = [
+    "/graph/",
+    "/graph/?q=harbour",
+    "/graph/questions/",
+    "/graph/questions/authors/",
+    "/graph/questions/backlinks/",
+    "/graph/entity/?iri=https://courier.example/graph/1",
+    "/graph/query/?example=authors",
+    "/crawls/",
+    "/crawls/NEWEST/",
+    "/crawls/NEWEST/urls/",
+    "/crawls/NEWEST/strategies/",
+    "/pipeline/",
+    "/pipeline/documents/",
+    "/pipeline/links/?dry=1",
+    "/pipeline/stylesheets/",
+]
+
+
+@pytest.fixture
+def linked_site(settings: Any, tmp_path: Path) -> Iterator[None]:
+    """A snapshot with a page of one site that links to another site."""
+    url = "https://pier.example/old"
+    document = indexed(
+        f'<{url}> <http://purl.org/dc/terms/title> "The old pier" .\n'
+        f"<{url}> <http://rdfs.org/sioc/ns#links_to> <https://quay.example/new> .",
+        url,
+    )
+    settings.DATA_DIR = tmp_path
+    Replica().follow()
+    yield
+    document.delete()
 
 
 @pytest.fixture
@@ -68,20 +104,64 @@ def test_a_query_is_saved_shared_and_deleted(keeper: Visitor, reader: Visitor, r
     expect(other.get_by_role("heading", name="Is anybody there?")).to_be_visible()
     expect(other.get_by_role("heading", name="Answer")).to_be_visible()
 
+    page.locator("#main").get_by_label("More", exact=True).click()
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("The query is back.").first).to_be_visible()
     assert SavedQuery.objects.get().name == "Is anybody there?"
 
 
-def test_a_question_has_a_page_with_its_query(reader: Visitor, replica: Replica) -> None:
-    page = reader.goto("/graph/questions/")
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.get_by_role("link", name="Who writes most, and in how many feeds?").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Who writes most, and in how many feeds?")
-    page.get_by_text("The query", exact=True).click()
-    page.get_by_role("link", name="Change it").click()
-    expect(page.get_by_label("Query")).to_have_value(re.compile("dct:creator/foaf:name"))
+def test_which_sites_link_to_one_is_answered_from_the_graphs_page(reader: Visitor, linked_site: None) -> None:
+    page = reader.goto("/graph/")
+    page.get_by_label("Ask about a person, a place or a thing").fill("Which sites link to quay.example?")
+    page.get_by_role("button", name="Ask").click()
+    expect(page.get_by_role("heading", name="1 site links to quay.example: pier.example.")).to_be_visible()
+    expect(page.get_by_role("link", name="The old pier")).to_be_visible()
+    page.get_by_label("Name or address of a site").fill("nobody.example")
+    page.get_by_role("button", name="Ask").click()
+    expect(page.get_by_text("Nothing of what was read answers this so far.")).to_be_visible()
+    page.get_by_role("link", name="Graph").first.click()
+    page.get_by_role("link", name="Which sites link to …?").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Which sites link to")
+    page.get_by_text("Show the query").click()
+    page.get_by_role("link", name="Change the query").click()
+    expect(page.get_by_label("Query")).to_have_value(re.compile("sioc:links_to"))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_pages_of_the_workshop_are_clean_and_never_scroll_sideways(
+    keeper: Visitor, replica: Replica, path: str
+) -> None:
+    page = keeper.goto(path.replace("NEWEST", str(Crawl.objects.latest("id").pk)))
+    for summary in page.locator("main details.more > summary").all():
+        summary.click()
+    for width in (1920, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        if shots := os.environ.get("SHOTS"):
+            page.screenshot(path=f"{shots}/{re.sub('[^a-zA-Z]+', '-', path)}{width}.png", full_page=True)
+    page.emulate_media(color_scheme="dark")
+    assert [(each["id"], each["nodes"][0]["html"]) for each in Axe().run(page).response["violations"]] == []
+    assert keeper.complaints == []
+
+
+def test_a_crawl_is_started_paused_and_removed(keeper: Visitor) -> None:
+    page = keeper.goto("/crawls/")
+    page.get_by_label("Start at").fill("https://quay.example/old/")
+    page.get_by_text("Only below these addresses").click()
+    page.get_by_label("At most").first.fill("1000")
+    expect(page.locator("#cost")).to_contain_text("1,000 pages of one site take about")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("quay.example")
+    expect(page.locator(".count2")).to_have_text("0 of about 1 page")
+    crawl = Crawl.objects.latest("id")
+    assert (crawl.scope, crawl.max_pages) == ([r"^https?://(www\.)?quay\.example/old/"], 1000)
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    page.locator("#main").get_by_label("More", exact=True).click()
+    page.get_by_role("button", name="Stop and remove").click()
+    expect(page.get_by_role("heading", name="New crawl")).to_be_visible()
+    assert not Crawl.objects.filter(pk=crawl.pk).exists()
 
 
 def test_a_stylesheet_is_tried_and_kept(keeper: Visitor, page_here: None) -> None:

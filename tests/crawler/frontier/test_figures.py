@@ -108,7 +108,7 @@ def test_a_command_queues_again_and_changes_scope_and_state(
 
 def test_the_page_begins_crawls_with_weights(client: Client) -> None:
     client.force_login(make_user(staff=True))
-    fields = {"seeds": "http://a.de/", "strategy": "link-score", "max_wait": "30"}
+    fields = {"seeds": "http://a.de/", "strategy": "link-score", "max_wait": "30", "max_pages": "9"}
     client.post("/crawls/start/", fields | {"inter_weight": "0.9", "intra_weight": ""})
     crawl = Crawl.objects.get()
     assert (crawl.inter_weight, crawl.intra_weight) == (0.9, 0.33)

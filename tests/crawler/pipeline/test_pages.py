@@ -85,11 +85,15 @@ def test_only_staff_changes_things(
 def test_the_pipeline_page_shows_phases_workers_and_dead_letters(staff: Client, document: Document) -> None:
     page = staff.get("/pipeline/").content.decode()
     assert "92" in page, "what the paper's node indexed in a second"
-    assert "every document came through" in page
+    assert "All texts are read." in page
     dead(document)
     page = staff.get("/pipeline/", headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in page
     assert "failed_phase=transform&amp;failure=malformed" in page
+    assert "All texts are read; 1 document could not be read." in page
+    figures = staff.get("/pipeline/?figures=1", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in figures
+    assert "Workers, last hour" in figures
     listed = staff.get("/pipeline/documents/?state=dead&failure=malformed").content.decode()
     assert "it breaks off" in listed
     assert "No document is like that" in staff.get("/pipeline/documents/?failure=other").content.decode()
@@ -125,7 +129,7 @@ def test_rules_are_switched_added_tried_and_taken_away(staff: Client, document: 
 def test_words_lead_to_things_and_things_to_who_says_what(staff: Client, document: Document) -> None:
     page = staff.get("/graph/?q=harbour").content.decode()
     assert "The harbour wall" in page
-    assert "No literal" in staff.get("/graph/?q=elephant").content.decode()
+    assert "Nothing that was read has the words" in staff.get("/graph/?q=elephant").content.decode()
     thing = staff.get("/graph/entity/", {"iri": "http://site.example/page"}).content.decode()
     assert "By itself" in thing
     assert "Where it came from" in thing

@@ -11,16 +11,18 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils.html import escape
 
 from crawler.pipeline.models import Document
-from crawler.pipeline.sparql.questions import QUESTIONS
+from crawler.pipeline.sparql.questions import QUESTIONS, recognised
 from crawler.pipeline.sparql.replica import Replica
 from crawler.pipeline.transform.dispatch import transform
 from crawler.pipeline.transform.graph import SourceDocument
 from crawler.reading.detect import detect
 from tests.crawler.pipeline import test_store
 from tests.crawler.pipeline.test_store import indexed
-from tests.factories import make_user
+from tests.factories import make_feed, make_user
+from tests.html import flat
 
 pytestmark = pytest.mark.django_db
 
@@ -153,11 +155,72 @@ def test_pages_show_answer_query_and_cost(world: None, client: Client) -> None:
     for slug, question in QUESTIONS.items():
         assert f"/graph/questions/{slug}/" in overview
         text = client.get(f"/graph/questions/{slug}/").content.decode()
-        assert str(question.text) in text
+        assert escape(question.title.partition("…")[0]) in text
         assert "SELECT" in text
         assert " ms in " in text
         assert "Nothing of what was read" not in text
     assert client.get("/graph/questions/nonsense/").status_code == 404
+
+
+def answered(client: Client, slug: str, **query: str) -> str:
+    return flat(client.get(f"/graph/questions/{slug}/", query).content)
+
+
+def test_which_sites_link_to_a_site_is_answered_by_name_and_address(world: None, client: Client) -> None:
+    client.force_login(make_user())
+    make_feed(url=f"{GAZETTE}/feed", title="Gazette", site_url=f"{GAZETTE}/")
+    for word in ("gazette.example", f"{GAZETTE}/", "www.gazette.example", "Gazette", "gazette"):
+        text = answered(client, "backlinks", word=word)
+        assert f"2 sites link to {word}, most often courier.example." in text
+        assert "The harbour wall</bdi>" in text or "Less fish</bdi>" in text
+    text = answered(client, "backlinks", word="gazette.example/fotos")
+    assert "1 site links to gazette.example/fotos: radio.example." in text
+    assert "Nothing of what was read" in answered(client, "backlinks", word="nobody.example")
+    assert "Nothing of what was read" in answered(client, "backlinks", word='") } # \\')
+    address = client.get("/graph/", {"q": "which sites link to Gazette?"}).headers["Location"]
+    assert address == "/graph/questions/backlinks/?word=Gazette"
+    assert "What has ann lee written?" in answered(client, "author", word="ann lee")
+    assert "ann lee has written 3 articles." in answered(client, "author", word="ann lee")
+
+
+def test_answers_are_sentences_with_titles_in_place_of_addresses(world: None, client: Client) -> None:
+    client.force_login(make_user())
+    assert "Ann Lee writes most: 3 articles." in answered(client, "authors")
+    linked = answered(client, "linked")
+    assert "2 sites link to “Die Mauer”, more than to anything else." in linked
+    assert ">Die Mauer</bdi>" in linked
+    assert "Most is published between 09:00 and 10:00" in answered(client, "hours")
+    assert "Most is in English: 5 documents." in answered(client, "languages")
+    make_feed(url=f"{RADIO}/feed", title="Radio Harbour")
+    assert 'href="/feeds/' in answered(client, "colleagues") + answered(client, "week")
+
+
+def test_answers_are_taken_along(world: None, client: Client) -> None:
+    client.force_login(make_user())
+    table = client.get("/graph/questions/authors/?as=csv")
+    assert table.headers["Content-Disposition"] == 'attachment; filename="authors.csv"'
+    assert table.content.decode().splitlines()[1] == "Ann Lee,3,2"
+    linked = client.get("/graph/questions/backlinks/?as=jsonld&word=gazette.example").json()
+    assert linked["@graph"][0]["site"] == "courier.example"
+
+
+@pytest.mark.parametrize(
+    ("words", "slug", "word"),
+    [
+        ("Who writes most?", "authors", ""),
+        ("which sites  link to a.example", "backlinks", "a.example"),
+        ("Which sites link to “A Site”?", "backlinks", "A Site"),
+    ],
+)
+def test_questions_are_recognised(words: str, slug: str, word: str) -> None:
+    asked = recognised(words)
+    assert asked is not None
+    assert (asked[0].slug, asked[1]) == (slug, word)
+
+
+def test_other_words_are_no_question() -> None:
+    assert recognised("harbour") is None
+    assert recognised("which sites link to") is None
 
 
 def test_pages_say_when_nothing_can_be_asked_or_answers(
