@@ -43,7 +43,7 @@ def test_a_token_is_made_used_and_revoked(keeper: Visitor) -> None:
     secret = page.locator("#made-token").inner_text()
     headers = {"Authorization": f"Token {secret}"}
     assert Client().get("/api/articles/", headers=headers).status_code == 200
-    page.reload()
+    page.goto(f"{keeper.address}/settings/apps/")
     expect(page.locator("#made-token")).to_have_count(0)
     page.get_by_role("button", name="Take back Home display").click()
     expect(page.locator("#main")).to_contain_text("opens nothing any more")

@@ -47,9 +47,11 @@
     place.hidden = false;
   };
   // What was done is told once: a page that is opened while it can still be undone does not tell it again.
+  let toldHere = "";
   const wasTold = (toast) => {
     const { token } = toast.dataset;
-    if (!token) return false;
+    if (!token || token === toldHere) return false;
+    toldHere = token;
     try {
       const told = sessionStorage.getItem("freshet.told") === token;
       sessionStorage.setItem("freshet.told", token);
