@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 from babel.messages.mofile import read_mo
 from django.apps import apps
+from django.conf.locale import LANG_INFO
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
@@ -75,7 +76,7 @@ def filled(db: None) -> set[str]:
     """A deployment with something on every page; returns the texts that are shown as they came."""
     demo.seed(datetime.now(UTC))
     give_role(User.objects.get(username="keeper"), OWNER)
-    texts: set[str] = set()
+    texts = {"own history", "Ferry timetable: a word from the harbour"}  # of a trace, and of a graph
     kinds = {"TextField", "CharField", "URLField", "SlugField", "ArrayField"}
     for model in apps.get_models():
         if model._meta.app_label in {"contenttypes", "auth", "sessions", "interest"} and model is not User:
@@ -85,7 +86,9 @@ def filled(db: None) -> set[str]:
             values = (word for value in row for word in (value if isinstance(value, list) else [value]))
             texts.update(" ".join(word.split()) for word in values if isinstance(word, str) and len(word) > 2)
     with translation.override("de"), every_message_widened():
-        return {text.casefold() for text in texts if translated(text) == text}
+        kept = {text.casefold() for text in texts if translated(text) == text}
+    # Names of languages are Django's, in its own catalogues.
+    return kept | {info["name"].casefold() for info in LANG_INFO.values() if "name" in info}
 
 
 def visited(language: str) -> Iterator[tuple[str, str]]:
