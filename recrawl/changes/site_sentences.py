@@ -182,7 +182,7 @@ def at_about(at: datetime, now: datetime) -> str:
     if local.date() == today + timedelta(days=1):
         return _("tomorrow at about %(time)s") % {"time": time}
     form = pgettext("date format", "j F") if local.year == today.year else pgettext("date format", "j F Y")
-    return _("on %(date)s at about %(time)s") % {"date": date_format(local, form), "time": time}
+    return _("on %(day)s at about %(time)s") % {"day": date_format(local, form), "time": time}
 
 
 def visit_words(visit: Visit) -> str:

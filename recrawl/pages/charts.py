@@ -73,7 +73,8 @@ def calendar(counts: Mapping[date, int], today: date) -> SafeString:
     )
     total = sum(count for day, count in counts.items() if day >= first)
     return format_html(
-        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="{}"><path class="cell-frame" d="{}"/>{}{}{}</svg>',
+        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="{}">'
+        '<path class="cell-frame" d="{}"/>{}{}{}</svg>',
         _LEFT + WEEKS * _CELL,
         _TOP + 7 * _CELL,
         _("%(total)d changes found in the last year, at most %(most)d on a day")

@@ -1,4 +1,4 @@
-"""The page of a watched site in a browser: what changed is read, marked as seen, and the figures are folded."""
+"""The page of a watched site in a browser: changes are read and marked as seen, the figures are folded."""
 
 from __future__ import annotations
 
