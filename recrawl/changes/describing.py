@@ -14,6 +14,8 @@ from recrawl.models import Change
 
 MAX_QUOTED = 60
 """Characters of a quotation in a sentence."""
+MAX_NEAR, MAX_CHANGED = 60, 160
+"""Characters of an excerpt: of equal words beside what changed, and of what changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,67 @@ class DiffRow:
 def diff_rows(gain: Difference) -> list[list[DiffRow]]:
     """Return the hunks of a difference, edited lines word by word."""
     return [[_row(kind, old, new) for kind, old, new in hunk] for hunk in gain.hunks]
+
+
+@dataclass(frozen=True, slots=True)
+class ExcerptPiece:
+    """A piece of an excerpt: `mark` is `del`, `ins` or empty for words that stayed."""
+
+    text: str
+    mark: str = ""
+
+
+def excerpt(gain: Difference) -> list[ExcerptPiece]:
+    """Return the first changed line word by word, in few words. Returns nothing without one."""
+    for kind, old, new in (row for hunk in gain.hunks for row in hunk):
+        if kind == "removed":
+            return [ExcerptPiece(_shortened(old, MAX_CHANGED), "del")]
+        if kind == "added":
+            return [ExcerptPiece(_shortened(new, MAX_CHANGED), "ins")]
+        if kind == "edited":
+            return _merged(*word_difference(old, new))
+    return []
+
+
+def _merged(old: list[Piece], new: list[Piece]) -> list[ExcerptPiece]:
+    """Return both lines as one: equal words once, what went before what came."""
+    if [piece.text for piece in old if not piece.differs] != [p.text for p in new if not p.differs]:
+        texts = ("".join(piece.text for piece in line) for line in (old, new))
+        return [
+            ExcerptPiece(_shortened(text, MAX_CHANGED), mark)
+            for text, mark in zip(texts, ("del", "ins"), strict=True)
+        ]
+    merged: list[ExcerptPiece] = []
+    waiting = list(new)
+    for piece in old:
+        if piece.differs:
+            merged.append(ExcerptPiece(_shortened(piece.text, MAX_CHANGED), "del"))
+            continue
+        while waiting and waiting[0].differs:
+            merged.append(ExcerptPiece(_shortened(waiting.pop(0).text, MAX_CHANGED), "ins"))
+        waiting = waiting[1:]
+        merged.append(ExcerptPiece(piece.text))
+    merged += [ExcerptPiece(_shortened(piece.text, MAX_CHANGED), "ins") for piece in waiting]
+    last = len(merged) - 1
+    return [
+        piece if piece.mark else ExcerptPiece(_near(piece.text, is_first=not at, is_last=at == last))
+        for at, piece in enumerate(merged)
+    ]
+
+
+def _near(text: str, *, is_first: bool, is_last: bool) -> str:
+    """Return the words beside a change that stand next to it."""
+    if len(text) <= MAX_NEAR:
+        return text
+    if is_first:
+        return f"…{text[-MAX_NEAR:]}"
+    if is_last:
+        return f"{text[:MAX_NEAR]}…"
+    return f"{text[: MAX_NEAR // 2]}…{text[-MAX_NEAR // 2 :]}"
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _row(kind: str, old: str, new: str) -> DiffRow:
@@ -99,7 +162,7 @@ def _within_a_line(old: str, new: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1].rstrip()}…"
+    return _shortened(text, MAX_QUOTED)
 
 
 _STOCKS = {

@@ -26,16 +26,17 @@ from crawler.text.cells import guarded
 from crawler.web.pages import wants_part
 from crawler.web.permissions import person_of
 from crawler.web.undo import offer, register
-from recrawl.changes.describing import counts, diff_rows, sentence
+from recrawl.changes.describing import ExcerptPiece, counts, diff_rows, excerpt, sentence
 from recrawl.changes.seen import (
     is_seen,
     mark_all_seen,
     mark_seen,
     marks_of,
     restore_marks,
-    unseen_by_site,
     unseen_changes,
+    watched_tree,
 )
+from recrawl.changes.site_sentences import first_words
 from recrawl.comparing.differences import Difference
 from recrawl.comparing.visual import size_of
 from recrawl.models import ALIKE, Change, ChangeQuerySet, SeenChanges, Site, WatchedPage
@@ -95,6 +96,7 @@ class ChangeRow:
     is_seen: bool
     is_open: bool = False
     alike: int = 0
+    pieces: list[ExcerptPiece] = field(default_factory=list)
 
     @property
     def anchor(self) -> str:
@@ -152,9 +154,9 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
     marks = mark_seen(person_of(request), _keys(row), seen=word == "seen")
     chosen = ChangeList.from_parameters(request.GET)
     if not wants_part(request):
-        return HttpResponseRedirect(reverse("sites") + chosen.query())
+        return HttpResponseRedirect(_way_back(request, row.site_id) or reverse("sites") + chosen.query())
     opened = pk if request.GET.get("open") else None
-    context = {"row": _rows([row], marks, opened)[0], "list": chosen} | _side(marks)
+    context = {"row": change_rows([row], marks, opened)[0], "list": chosen} | _side(marks)
     return render(request, "recrawl/inbox/_mark_answer.html", context)
 
 
@@ -166,7 +168,12 @@ def mark_all(request: HttpRequest) -> HttpResponse:
     number, before = mark_all_seen(person, chosen.site)
     message = ngettext("%(number)d change marked as seen.", "%(number)d changes marked as seen.", number)
     offer(request, message % {"number": number}, "seen-changes", before)
-    return HttpResponseRedirect(reverse("sites") + chosen.suffix)
+    return HttpResponseRedirect(_way_back(request, chosen.site) or reverse("sites") + chosen.suffix)
+
+
+def _way_back(request: HttpRequest, site: int | None) -> str:
+    """Return the address of the site's page for a form that stands on it. Returns "" for other forms."""
+    return reverse("site", args=[site]) if site is not None and request.POST.get("from") == "site" else ""
 
 
 @register("seen-changes")
@@ -241,7 +248,7 @@ def _list(chosen: ChangeList, marks: SeenChanges, opened: Change | None = None) 
         rows = sorted([opened, *rows], key=lambda row: -row.pk)
     days: list[ChangeDay] = []
     today = timezone.localdate(datetime.now(UTC))
-    for row in _rows(rows, marks, opened.pk if opened else None):
+    for row in change_rows(rows, marks, opened.pk if opened else None):
         day = timezone.localdate(row.change.at)
         if not days or days[-1].date != day:
             days.append(ChangeDay(day_name(day, today), day))
@@ -255,16 +262,19 @@ def _list(chosen: ChangeList, marks: SeenChanges, opened: Change | None = None) 
     }
 
 
-def _rows(changes: list[Change], marks: SeenChanges, opened: int | None = None) -> list[ChangeRow]:
+def change_rows(changes: list[Change], marks: SeenChanges, opened: int | None = None) -> list[ChangeRow]:
+    """Return changes as a list shows them: in words, seen or not, with the number of those that are alike."""
     rows = []
     counted = Change.objects.counting().filter(visit__in={row.visit_id for row in changes}).order_by()
     groups = counted.exclude(summary="").values_list(*ALIKE).annotate(number=Count("id")).filter(number__gt=1)
     numbers = {tuple(group): number for *group, number in groups}
     for row in changes:
-        words = sentence(row, Difference.unpacked(bytes(row.difference)))
+        gain = Difference.unpacked(bytes(row.difference))
         key = (row.visit_id, row.kind, row.summary, row.added, row.removed)
         alike = numbers.get(key, 1) - 1
-        rows.append(ChangeRow(row, words, is_seen(marks, row.pk), row.pk == opened, alike))
+        pieces = excerpt(gain) if row.kind == Change.Kind.EDITED else []
+        is_old, is_open = is_seen(marks, row.pk), row.pk == opened
+        rows.append(ChangeRow(row, sentence(row, gain), is_old, is_open, alike, pieces))
     return rows
 
 
@@ -275,16 +285,13 @@ def _keys(row: Change) -> list[int]:
 
 def _side(marks: SeenChanges) -> dict[str, Any]:
     """Return the watched sites with the numbers of their unseen changes."""
-    unseen = unseen_by_site(marks)
-    sites = list(Site.objects.light().order_by("title", "url")[:200])
-    for site in sites:
-        site.unseen = unseen.get(site.pk, 0)  # type: ignore[attr-defined]
     following = Site.objects.light().filter(state=Site.State.WATCHED, next_visit__isnull=False)
+    next_site = following.order_by("next_visit").first()
     return {
         "changes_tree": True,
-        "watched_sites": sites,
-        "unseen": sum(unseen.values()),
-        "next_site": following.order_by("next_visit").first(),
+        **watched_tree(marks),
+        "next_site": next_site,
+        "next_words": first_words(next_site, datetime.now(UTC)) if next_site else "",
         "page_count": WatchedPage.objects.live().count(),
     }
 
@@ -300,7 +307,7 @@ def _change(row: Change, chosen: ChangeList, marks: SeenChanges, request: HttpRe
     reason = row.visit.checks.filter(page=row.page_id).values_list("reason", flat=True).first()
     return {
         "change": row,
-        "row": _rows([row], marks, row.pk)[0],
+        "row": change_rows([row], marks, row.pk)[0],
         "hunks": diff_rows(gain),
         "difference": gain,
         "words": sentence(row, gain),

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
-from recrawl.models import Change, ChangeQuerySet, SeenChanges
+from recrawl.models import Change, ChangeQuerySet, SeenChanges, Site
 
 MAX_KEYS = 5000
 """Single keys that a row holds before it is written anew."""
+
+MAX_SITES = 200
+"""Sites in the sidebar."""
 
 Marks = tuple[int, list[int], list[int]]
 """The fields of a row: `up_to`, `unseen`, `seen`."""
@@ -80,6 +84,15 @@ def unseen_by_site(marks: SeenChanges) -> dict[int, int]:
     """Return the number of unseen changes of each site that has some."""
     rows = unseen_changes(marks).order_by().values_list("site")
     return dict(rows.annotate(count=Count("id")))
+
+
+def watched_tree(marks: SeenChanges) -> dict[str, Any]:
+    """Return the watched sites for the sidebar, each with the number of its unseen changes."""
+    unseen = unseen_by_site(marks)
+    sites = list(Site.objects.light().order_by("title", "url")[:MAX_SITES])
+    for site in sites:
+        site.unseen = unseen.get(site.pk, 0)  # type: ignore[attr-defined]
+    return {"watched_sites": sites, "unseen": sum(unseen.values())}
 
 
 def _compact(marks: SeenChanges) -> None:

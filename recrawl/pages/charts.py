@@ -39,20 +39,22 @@ def calendar(counts: Mapping[date, int], today: date) -> SafeString:
     first = today - timedelta(days=today.weekday() + 7 * (WEEKS - 1))
     largest = max(counts.values(), default=0)
     days = [first + timedelta(days=at) for at in range((today - first).days + 1)]
+    places = [(_LEFT + (at // 7) * _CELL, _TOP + (at % 7) * _CELL, day) for at, day in enumerate(days)]
+    frames = "".join(f"M{x} {y}h10v10h-10z" for x, y, _day in places)
     cells = format_html_join(
         "",
-        '<rect class="cell-frame" x="{x}" y="{y}" width="10" height="10" rx="2"/>'
         '<rect class="cell" x="{x}" y="{y}" width="10" height="10" rx="2" fill-opacity="{strength}">'
         "<title>{day}: {count}</title></rect>",
         (
             {
-                "x": _LEFT + (at // 7) * _CELL,
-                "y": _TOP + (at % 7) * _CELL,
-                "strength": f"{math.sqrt(counts.get(day, 0) / largest) if largest else 0:.2f}",
+                "x": x,
+                "y": y,
+                "strength": f"{math.sqrt(counts[day] / largest):.2f}",
                 "day": day.isoformat(),
-                "count": counts.get(day, 0),
+                "count": counts[day],
             }
-            for at, day in enumerate(days)
+            for x, y, day in places
+            if counts.get(day)
         ),
     )
     months = format_html_join(
@@ -71,11 +73,13 @@ def calendar(counts: Mapping[date, int], today: date) -> SafeString:
     )
     total = sum(count for day, count in counts.items() if day >= first)
     return format_html(
-        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}{}</svg>',
+        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="{}">'
+        '<path class="cell-frame" d="{}"/>{}{}{}</svg>',
         _LEFT + WEEKS * _CELL,
         _TOP + 7 * _CELL,
         _("%(total)d changes found in the last year, at most %(most)d on a day")
         % {"total": total, "most": largest},
+        frames,
         months,
         names,
         cells,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
@@ -260,10 +261,14 @@ class WatchForm(SiteForm):
     part = forms.MultipleChoiceField(required=False)
     when = forms.ChoiceField(
         required=False,
-        choices=[(name, name) for name in ("any", "added", "below", "above", "falls", "available")],
+        choices=[
+            (name, name)
+            for name in ("any", "added", "removed", "words", "below", "above", "falls", "available")
+        ],
     )
     below = forms.FloatField(required=False)
     above = forms.FloatField(required=False)
+    words = forms.CharField(required=False, max_length=300)
     places = forms.MultipleChoiceField(required=False)
     own_mail = forms.BooleanField(required=False)
 
@@ -286,7 +291,7 @@ class WatchForm(SiteForm):
         return [int(key) for key in places[:50] if key.isascii() and key.isdecimal() and len(key) < 18]
 
     def clean(self) -> dict[str, Any]:
-        """Put the picked parts beside those that were written, and require the number of a bound."""
+        """Put the picked parts beside those that were written, and require what a choice needs."""
         fields = super().clean()
         when = fields.get("when", "")
         if when in {"below", "above"} and fields.get(when) is None and when not in self.errors:
@@ -295,13 +300,25 @@ class WatchForm(SiteForm):
             fields["parts"] = list(dict.fromkeys([*fields.get("part", []), *fields["parts"]]))
         if when == "added":
             fields["direction"] = Site.Direction.ADDED
+        if when == "removed":
+            fields["direction"] = Site.Direction.REMOVED
+        if when == "words":
+            self._require_words(fields)
         return fields
+
+    def _require_words(self, fields: dict[str, Any]) -> None:
+        """Report a change only if a changed line has one of the words that were given, in any case."""
+        words = [word.strip() for word in fields.get("words", "").split(",") if word.strip()]
+        if not words and "words" not in self.errors:
+            self.add_error("words", _("Write the words that it is to have."))
+        written = fields.get("trigger_patterns", [])
+        fields["trigger_patterns"] = [*written, *(f"(?i){re.escape(word)}" for word in words)]
 
     @property
     def wish(self) -> TellingWish:
         """Return when and where the person wants to be told."""
         fields, when = self.cleaned_data, self.cleaned_data["when"]
-        condition = "" if when in {"any", "added"} else when
+        condition = "" if when in {"any", "added", "removed", "words"} else when
         number = fields.get(condition) if condition in {"below", "above"} else None
         return TellingWish(condition, number, tuple(fields["places"]), fields["own_mail"])
 

@@ -16,6 +16,7 @@ from crawler.reading.lines import unpacked
 from crawler.web.pages import wants_part
 from recrawl.changes.describing import diff_rows, stock
 from recrawl.changes.page_values import OFFER, value_of
+from recrawl.changes.site_sentences import check_words
 from recrawl.changes.value_sentences import (
     ValuePoint,
     clock,
@@ -77,13 +78,15 @@ def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
         "sentence": value_sentence(points, now),
         "began": day_words(site.created if is_single else row.first_seen, now),
         "looked": clock(row.fetched, now) if row.fetched else "",
-        "next_look": clock(site.next_visit, now) if site.is_visited_again and site.next_visit else "",
+        "next_look": check_words(site, now),
+        "name": site.title if is_single and site.title else row.title or row.path,
         "is_reading": site.state == Site.State.MAPPING,
     }
     if wants_part(request):
         return render(request, "recrawl/_value.html", context)
     context |= _history(request, row, versions, steps, now) | _details(site, row)
     context["form"] = settings_form(site) if is_single else None
+    context["is_editing"] = request.GET.get("edit") == "1"
     return render(request, "recrawl/page.html", context)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, TruncDate
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -22,7 +22,18 @@ from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs, person_of
 from crawler.web.roles import EDITOR
-from recrawl.changes.describing import diff_rows
+from recrawl.changes.describing import diff_rows, sentence
+from recrawl.changes.inbox_views import ChangeList, change_rows
+from recrawl.changes.seen import marks_of, unseen_changes
+from recrawl.changes.site_sentences import (
+    is_nightly,
+    look_words,
+    report_sentence,
+    site_sentence,
+    sites_sentence,
+    visit_words,
+    week_sentence,
+)
 from recrawl.changes.versions import version_at, version_count, warc_chunks
 from recrawl.comparing.differences import Difference, difference
 from recrawl.evaluation.own_report import by_domain, by_method, by_site, chart
@@ -48,7 +59,10 @@ from recrawl.visiting.outline import outline
 from recrawl.visiting.visits import pause, resume, visit_now
 
 MAX_PICTURE_BYTES = 32 * 1024 * 1024
-SHOWN_VISITS, SHOWN_CHANGES = 104, 15
+SHOWN_VISITS, SHOWN_CHANGES, SHOWN_PAGES = 104, 8, 6
+SHOWN_LINES, SHOWN_ROWS = 6, 12
+"""Visits in sentences, and in the table for experts."""
+MAX_STAMPS, MAX_TITLE = 200, 500
 
 
 @require_safe
@@ -108,36 +122,64 @@ def _new_watch(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def site_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show one site: its last visit, charts, calendar, gates and changes.
+    """Show one site: what changed lately, its pages, how it is set, its visits and its figures.
 
     A list of one page leads to that page, unless it is asked for with `as=list`.
     """
     site = _site(pk)
     if not wants_part(request) and request.GET.get("as") != "list" and (page := only_page(site)):
         return redirect(page)
-    visits = list(site.visits.filter(number__gt=0).order_by("-number")[:SHOWN_VISITS])
-    last = visits[0] if visits else None
-    states = dict(site.pages.order_by().values_list("state").annotate(count=Count("id")))
-    context: dict[str, Any] = {
-        "site": site,
+    context = _lately(request, site)
+    if wants_part(request):
+        return render(request, "recrawl/_now.html", context)
+    ended = [visit for visit in reversed(context["visits"]) if visit.finished]
+    context |= {
         "how": SENTENCES[site.method],
         "mapping": site.visits.filter(number=0).first(),
-        "last": last,
-        "visits": visits[:12],
-        "live": states.get(WatchedPage.State.LIVE, 0),
-        "states": [(WatchedPage.State(state).label, state, count) for state, count in sorted(states.items())],
-        "changes": site.changes.counting().with_pages().defer("difference").order_by("-id")[:SHOWN_CHANGES],
+        "visit_lines": [(visit, visit_words(visit)) for visit in context["visits"][:SHOWN_LINES]],
+        "visits": context["visits"][:SHOWN_ROWS],
+        "chart": visits_chart(ended) if ended else None,
+        "calendar": _calendar(site) if site.changes.exists() else None,
+        "gates": outline(site, context["last"]) if site.state != Site.State.MAPPING else [],
+        "sources": site.sources.all(),
+        "form": settings_form(site),
+        "is_editing": request.GET.get("edit") == "1",
     }
-    if not wants_part(request):
-        ended = [visit for visit in reversed(visits) if visit.finished]
-        context |= {
-            "chart": visits_chart(ended) if ended else None,
-            "calendar": _calendar(site) if site.changes.exists() else None,
-            "gates": outline(site, last) if site.state != Site.State.MAPPING else [],
-            "sources": site.sources.all(),
-            "form": settings_form(site),
-        }
-    return render(request, "recrawl/_now.html" if wants_part(request) else "recrawl/site.html", context)
+    return render(request, "recrawl/site.html", context)
+
+
+def _lately(request: HttpRequest, site: Site) -> dict[str, Any]:
+    """Return what changed on a site of late, its pages, and the sentences above them."""
+    now = datetime.now(UTC)
+    visits = list(site.visits.filter(number__gt=0).order_by("-number")[:SHOWN_VISITS])
+    last = visits[0] if visits else None
+    counts = dict(site.pages.order_by().values_list("state").annotate(count=Count("id")))
+    live = counts.get(WatchedPage.State.LIVE, 0)
+    marks = marks_of(person_of(request))
+    chosen = ChangeList("all", site.pk)
+    changes = list(chosen.changes(marks).with_pages().select_related("site")[:SHOWN_CHANGES])
+    stamped = site.pages.exclude(last_modified="").order_by(F("changed").desc(nulls_last=True), "id")
+    stamps = stamped.values_list("last_modified", "fetched")[:MAX_STAMPS]
+    week = site.changes.counting().filter(at__gte=now - timedelta(days=7)).order_by()
+    pages = week.values("page").distinct().count()
+    order = (F("changed").desc(nulls_last=True), "id")
+    return {
+        "site": site,
+        "sentence": site_sentence(site, sum(counts.values()), now, is_nightly=is_nightly(stamps)),
+        "week": week_sentence(pages, is_first_week=last is None) if site.state != Site.State.MAPPING else "",
+        "look": look_words(site, now, last),
+        "is_open": site.state == Site.State.MAPPING or bool(last and not last.finished),
+        "last": last,
+        "visits": visits,
+        "live": live,
+        "failed": counts.get(WatchedPage.State.FAILED, 0),
+        "gone": counts.get(WatchedPage.State.GONE, 0),
+        "states": [(WatchedPage.State(state).label, state, count) for state, count in sorted(counts.items())],
+        "rows": change_rows(changes, marks),
+        "unseen": unseen_changes(marks).filter(site=site).count(),
+        "list": chosen,
+        "pages": site.pages.light().exclude(state=WatchedPage.State.GONE).order_by(*order)[:SHOWN_PAGES],
+    }
 
 
 @needs(EDITOR)
@@ -163,11 +205,14 @@ def settings(request: HttpRequest, pk: int) -> HttpResponse:
         for name, errors in form.errors.items():
             messages.error(request, f"{form[name].label if name in form.fields else ''}: {errors[0]}")
         return redirect(site)
-    Site.objects.filter(pk=pk).update(**{name: form.cleaned_data[name] for name in SETTINGS})
+    changed = {name: form.cleaned_data[name] for name in SETTINGS}
+    if title := request.POST.get("title", "").replace("\x00", "").strip()[:MAX_TITLE]:
+        changed["title"] = title
+    Site.objects.filter(pk=pk).update(**changed)
     if "pages" in form.cleaned_data:
         keep_logins(form.cleaned_data["pages"])
         set_pages(site, checked_addresses(form.cleaned_data["pages"]))
-    messages.success(request, _("Saved. The next visit goes by it."))
+    messages.success(request, _("Saved. Freshet goes by it from the next look on."))
     return redirect(site)
 
 
@@ -251,8 +296,12 @@ def visit_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     if outcome in Check.Outcome.values:
         rows = rows.filter(outcome=outcome)
     context = {
-        "site": site, "visit": visit, "page": page_of(request, rows), "outcomes": Check.Outcome.choices,
-    }  # fmt: skip
+        "site": site,
+        "visit": visit,
+        "words": visit_words(visit),
+        "page": page_of(request, rows),
+        "outcomes": Check.Outcome.choices,
+    }
     return render_list(request, "recrawl/visit.html", "recrawl/_checks.html", context)
 
 
@@ -273,10 +322,12 @@ def change_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     site = _site(pk)
     row = get_object_or_404(site.changes.with_pages().select_related("visit"), pk=number)
     history = row.page.history.order_by("id")
+    gain = Difference.unpacked(bytes(row.difference))
     context = {
         "site": site,
         "change": row,
-        "difference": Difference.unpacked(bytes(row.difference)),
+        "words": sentence(row, gain),
+        "difference": gain,
         "side": request.GET.get("view") == "side",
         "before": history.filter(pk__lt=row.pk).last(),
         "after": history.filter(pk__gt=row.pk).first(),
@@ -288,7 +339,12 @@ def change_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 def report(request: HttpRequest) -> HttpResponse:
     """Show update rate and coverage of this deployment's own sites, by domain group and method."""
     sums = by_site()
-    context = {"rows": by_domain(sums), "totals": by_method(sums), "chart": chart(sums)}
+    context = {
+        "rows": by_domain(sums),
+        "totals": by_method(sums),
+        "chart": chart(sums),
+        "sentence": report_sentence(sums),
+    }
     return render(request, "recrawl/report.html", context)
 
 
@@ -309,14 +365,14 @@ def _perform(site: Site, action: str) -> str:
     """Perform an action on a site. Returns a message about the result."""
     now = datetime.now(UTC)
     if action == "pause" and pause(site, now):
-        return _("No more visits are begun.")
+        return _("It is paused: Freshet does not look.")
     if action == "resume" and resume(site):
-        return _("Visits go on.")
+        return _("Freshet looks at it again.")
     if action == "visit" and visit_now(site, now):
-        return _("The next visit begins now.")
+        return _("Freshet looks at it in a moment.")
     if action == "map" and map_again(site):
-        return _("It is mapped anew.")
-    return _("It is %(state)s: nothing was changed.") % {"state": site.get_state_display()}
+        return _("Freshet looks for its pages again.")
+    return _("Nothing was changed: %(state)s") % {"state": site_sentence(site, 0, now)}
 
 
 def _list_response(request: HttpRequest) -> HttpResponse:
@@ -330,4 +386,7 @@ def _list_response(request: HttpRequest) -> HttpResponse:
         last_started=Subquery(last.values("started")[:1]),
     )
     page = page_of(request, rows.order_by("id"), size=25)
-    return render_list(request, "recrawl/sites.html", "recrawl/_sites.html", {"page": page})
+    since = datetime.now(UTC) - timedelta(days=7)
+    week = Change.objects.counting().filter(at__gte=since).order_by().values("page").distinct().count()
+    context = {"page": page, "sentence": sites_sentence(page.paginator.count, week)}
+    return render_list(request, "recrawl/sites.html", "recrawl/_sites.html", context)

@@ -53,12 +53,16 @@ client.programs.add_module("recrawl.pages.parts_program")
 
 
 class PickablePage(Record, frozen=True):
-    """A page as the form shows it; `trouble` says why there are no parts, `picture` is WebP."""
+    """A page as the form shows it; `trouble` says why there are no parts, `picture` is WebP.
+
+    `is_file` says that it is a document without parts: a PDF, a table, JSON.
+    """
 
     parts: PageParts
     picture: bytes = b""
     is_seen: bool = False
     trouble: str = ""
+    is_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ def watch_context(address: str, picked: list[str], *, with_picture: bool = False
     return {
         "page_title": page.parts.title,
         "trouble": page.trouble,
+        "is_file": page.is_file,
         "choices": choices,
         "written": written,
         "compared": texts,
@@ -100,7 +105,10 @@ def watch_context(address: str, picked: list[str], *, with_picture: bool = False
         "can_show": not missing() and not picture,
         "picture_address": f"?{urlencode(shown, doseq=True)}",
         "telling": telling_choices(
-            value, is_list=is_list, has_stock=any(p.kind == "stock" for p in candidates)
+            value,
+            is_list=is_list,
+            has_stock=any(p.kind == "stock" for p in candidates),
+            is_file=page.is_file,
         ),
         "bound": bound_below(value),
         "sign": value.money.currency if value and value.money else "",
@@ -152,7 +160,9 @@ def bound_below(value: Value | None) -> str:
     return f"{math.floor(lower / unit) * unit:.10g}"
 
 
-def telling_choices(value: Value | None, *, is_list: bool, has_stock: bool) -> list[str]:
+def telling_choices(
+    value: Value | None, *, is_list: bool, has_stock: bool, is_file: bool = False
+) -> list[str]:
     """Return the conditions that fit the type of what is watched, the likeliest first."""
     if value is not None and value.kind == PRICE:
         return ["below", "falls", *(["available"] if has_stock else []), "any"]
@@ -160,7 +170,9 @@ def telling_choices(value: Value | None, *, is_list: bool, has_stock: bool) -> l
         return ["below", "above", "falls", "any"]
     if value is not None and value.kind == AVAILABILITY:
         return ["available", "any"]
-    return ["added", "any"] if is_list else ["any", "added"]
+    if is_file:
+        return ["any", "added", "removed", "words"]
+    return ["added", "any", "words"] if is_list else ["any", "words", "added"]
 
 
 def _value(part: PartCandidate) -> str:
@@ -214,7 +226,7 @@ def _seen(url: str) -> PickablePage:
 
 def _unread(kind: str) -> PickablePage:
     words = capfirst(failure_words(kind, None, datetime.now(UTC)))
-    return PickablePage(PageParts("", ()), trouble=f"{words}.")
+    return PickablePage(PageParts("", ()), trouble=f"{words}.", is_file=kind == "unsupported-type")
 
 
 def _parts(body: bytes, content_type: str) -> PageParts:

@@ -146,7 +146,7 @@ def test_a_price_is_watched_and_told_below_a_bound(keeper: Visitor, shop: WebSer
             counts.append(look(rule, datetime.now(UTC)))
         assert counts == [0, 1, 0]
         button.click()
-        expect(page.get_by_label("Number that the value is compared with")).to_have_value("230.0")
+        expect(page.get_by_label("Number that the value is compared with")).to_have_value("230")
         assert keeper.complaints == []
     finally:
         Rule.objects.filter(user=owner).delete()

@@ -76,7 +76,7 @@ def test_a_site_is_added_on_the_page_and_its_bad_fields_are_named(paper: Paper, 
     answer = staff.post("/sites/add/", fields)
     made = Site.objects.get()
     assert answer.headers["Location"] == f"/sites/{made.pk}/"
-    assert b"being mapped" in staff.get(answer.headers["Location"]).content
+    assert b"for the first time" in staff.get(answer.headers["Location"]).content
     work_off([made])
     assert staff.post("/sites/add/", fields).status_code == 422
 

@@ -24,6 +24,12 @@ def feed_rules(context: Mapping[str, Any], feed: Feed) -> RuleQuerySet:
     return Rule.objects.filter(user=context["user"], feed=feed).order_by("pk")
 
 
+@register.filter
+def plain_number(value: float | str | None) -> str:
+    """Return a number as people write it into a field, 230 and not 230.0; what a form was sent as it is."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value if value is not None else "")
+
+
 @register.simple_tag
 def page_rules(user: User, page: WatchedPage, value: Value | None = None) -> list[PageRule]:
     """Return a person's rules about a watched page, in a few words each."""

@@ -34,6 +34,30 @@
     return steps.map((text, number) => (number && /^t[rdh]\b/.test(text) ? ` ${text}` : number ? ` > ${text}` : text)).join("").trim() || "body";
   };
   const classOf = (element) => [...element.classList].find((name) => !name.startsWith("freshet-") && isNaN(parseInt(name.slice(-1), 10)));
+  // Selectors that speak, as the form for a new watch has them (`part_candidates.py`): the same names, in the same order.
+  const isSpeaking = (name) => /^[A-Za-z][A-Za-z]+(?:[-_]{1,2}[A-Za-z]+)*$/.test(name || "");
+  const ownSelectors = (element) => {
+    const tag = element.tagName.toLowerCase();
+    const classes = [...element.classList].filter((name) => isSpeaking(name) && !name.startsWith("freshet-")).slice(0, 8);
+    const item = element.getAttribute("itemprop");
+    return [
+      ...(isSpeaking(item) ? [`[itemprop=${item}]`] : []), ...(isSpeaking(element.id) ? [`#${element.id}`] : []),
+      ...classes.map((name) => `.${name}`), ...classes.map((name) => `${tag}.${name}`),
+      ...(["h1", "main", "article", "table"].includes(tag) ? [tag] : []),
+    ];
+  };
+  const selectorOf = (element) => {
+    const own = ownSelectors(element);
+    const only = own.find(isOnly);
+    if (only) return only;
+    for (let above = element.parentElement; isPart(above) && above.tagName !== "BODY"; above = above.parentElement) {
+      for (const outer of ownSelectors(above)) {
+        const inner = [...own, element.tagName.toLowerCase()].map((name) => `${outer} ${name}`).find(isOnly);
+        if (inner) return inner;
+      }
+    }
+    return pathOf(element);
+  };
   const alike = (element) => {
     const name = classOf(element);
     return name ? `${element.tagName.toLowerCase()}.${quoted(name)}` : pathOf(element).replace(/:nth-of-type\(\d+\)$/, "");
@@ -42,11 +66,9 @@
     if (!isPart(on)) return;
     for (const old of document.querySelectorAll(".freshet-chosen")) old.classList.remove("freshet-chosen");
     on.classList.add("freshet-chosen");
-    const own = classOf(on);
-    const short = own && isOnly(`${on.tagName.toLowerCase()}.${quoted(own)}`) ? `${on.tagName.toLowerCase()}.${quoted(own)}` : "";
     const similar = alike(on);
     parent.postMessage({
-      freshet: "part", part: `css:${short || pathOf(on)}`, text: on.innerText.trim().slice(0, 400),
+      freshet: "part", part: `css:${selectorOf(on)}`, text: on.innerText.trim().slice(0, 400),
       alike: `css:${similar}`, number: document.querySelectorAll(similar).length,
     }, "*");
   };
