@@ -348,7 +348,7 @@
   document.addEventListener("change", (event) => {
     const { setting, off } = event.target.dataset;
     if (setting) set(setting, event.target.type === "checkbox" ? (event.target.checked ? "" : off) : event.target.value);
-    const form = event.target.closest(".page:not(.tool) [data-picking]");
+    const form = event.target.closest("[data-picking]");
     if (form) {
       if (event.target.matches("[data-pick-all]")) for (const box of $$("[data-pick]", form)) box.checked = event.target.checked;
       countPicked(form);
