@@ -33,8 +33,9 @@ SETTINGS_HEAD = """# Settings
 All come from the environment. A bad value is refused at the start, by name. This page is made from
 [crawler/settings.py](../crawler/settings.py) by `python docs/reference.py`.
 
-What a variable leaves open, operators choose under *Settings*: requests a day and pace, retention, the mail server, who may sign up
-and what one person may have (`crawler/engine/chosen.py`). It holds from the next round of visits; a variable that is set wins.
+What a variable leaves open, operators choose under *Settings*: requests a day and pace, retention, the mail
+server, who may sign up and what one person may have (`crawler/engine/chosen.py`). It holds from the next
+round of visits; a variable that is set wins.
 """
 LICENCES_HEAD = """# Licences
 
