@@ -96,7 +96,7 @@ def test_opml_in_and_out(ann):
 def test_broken_opml_is_explained_and_changes_nothing(ann, data):
     answer = ann.post("/me/following/opml/import/", {"file": SimpleUploadedFile("f.opml", data)})
     assert answer.status_code == 400
-    assert "errorlist" in answer.content.decode()
+    assert '<p class="error">' in answer.content.decode()
     assert not Feed.objects.exists()
 
 

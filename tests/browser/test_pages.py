@@ -256,7 +256,7 @@ def test_an_experiment_is_started_and_followed_to_its_end(keeper: Visitor) -> No
 
 def test_the_log_turns_its_pages_in_place(keeper: Visitor) -> None:
     page = keeper.goto(path_of("busy feed"))
-    page.get_by_text("Every visit, for experts").click()
+    page.get_by_text("Details for experts").click()
     page.get_by_role("link", name="next →").click()
     expect(page.locator("#log")).to_contain_text("page 2 of")
     assert page.url.endswith("?page=2")
