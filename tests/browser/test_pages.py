@@ -114,7 +114,7 @@ PRIVATE_WORDS = re.compile(
 )
 """Words of the code and the papers, which readers meet only behind details and in Tools."""
 SLIPS = re.compile(
-    r"(?<![\d.,])1 (?:pages|articles|feeds|sites|days|hours|minutes|visits|changes|requests|versions|lines|words)\b"
+    r"(?<![\d.,])1 (?:pages|articles|feeds|sites|days|hours|minutes|visits|changes|requests|versions|lines)\b"
     r"|Starred, \d|\bNone\b(?= of \d)|&(?:amp|lt|gt|quot);|</?[a-z]+>"
 )
 """What no sentence has: one of several, a word of Python, markup."""
