@@ -35,7 +35,7 @@ from crawler.web import undo
 from crawler.web.filters import search_problem
 from crawler.web.pages import wants_part
 from crawler.web.pagination import page_of
-from crawler.web.templatetags.freshet import amount
+from crawler.web.templatetags.freshet import amount, language_name
 from feeds.models import Feed
 from feeds.pages.filters import FeedFilter
 from recrawl.models import Site
