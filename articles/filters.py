@@ -13,7 +13,7 @@ from articles.listing import languages
 from articles.models import Article, ArticleQuerySet
 from articles.operators import Operator
 from crawler.web.filters import SEARCH_HELP, FlagFilter, HoursFilter, OfferedFilter, search_validator
-from crawler.web.templatetags.freshet import language_name as name_of_language
+from crawler.web.templatetags.freshet import language_name
 from feeds.categories import subtree
 from feeds.models import Category, Feed
 from feeds.pages.filters import folder_choices
@@ -22,12 +22,6 @@ OPERATORS_HELP = (
     f"{SEARCH_HELP} Also has:audio, has:image, author:name, site:host, lang:de, after:2026-01-31, before:."
 )
 DAY = forms.DateInput(attrs={"type": "date"})
-
-
-def language_name(code: str) -> str:
-    """Return a language's name with its code, or the code when there is no name."""
-    name = name_of_language(code)
-    return f"{name} ({code})" if name != code else code
 
 
 class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from articles.body import body_of
 from articles.enrichment.models import Enrichment
 from articles.enrichment.views import told
-from articles.filters import ArticleFilter, language_name
+from articles.filters import ArticleFilter
 from articles.interest import feedback
 from articles.listing import RANKED, by_relevance, lean, snippets
 from articles.models import Article, Mark
@@ -20,6 +20,7 @@ from articles.personal.following import subscriber_of
 from articles.personal.marking import mark_read
 from crawler.web.pages import render_list
 from crawler.web.pagination import page_of
+from crawler.web.templatetags.freshet import language_name
 
 MAX_MEMBERS = 50
 

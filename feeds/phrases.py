@@ -1,7 +1,7 @@
 """Sentences about feeds: their state, their rhythm and their next check, for people who read news.
 
 A sentence never holds a figure that means nothing yet. Reasons, rules and parameters stand elsewhere, under
-"Why then?" (`feeds.visiting.explain`).
+"How the next visit is planned" (`feeds.visiting.explain`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ _DAY, _HOUR, _MINUTE = 86_400.0, 3600.0, 60.0
 
 
 MIN_GAP = "min-gap"
-"""The rule that holds for every feed, which is a reason only where there is no better one."""
+"""The rule that holds for every feed, which is no reason that a person would give."""
 _FLOORS: dict[str, str | Promise] = {
-    MIN_GAP: gettext_lazy("because no feed is asked more often"),
     "retry-after": gettext_lazy("because its server asks for a break until then"),
     "throttled": gettext_lazy("because its server asks for fewer visits"),
     "forbidden": gettext_lazy("because its server refuses Freshet at the moment"),
@@ -116,7 +115,7 @@ def next_check(facts: FeedFacts, now: datetime, window: tuple[int, int] | None, 
     when = "" if facts.next_at is None else _when(facts.next_at, now, zone)
     hour = 0 if facts.next_at is None else facts.next_at.astimezone(zone).hour
     is_usual = window is not None and (hour - window[0]) % 24 <= (window[1] - window[0]) % 24
-    is_held_back = facts.floor in _FLOORS and facts.floor != MIN_GAP
+    is_held_back = facts.floor in _FLOORS
     values = {"when": when, "reason": str(_FLOORS.get(facts.floor, "")), **_hours(window or (0, 0))}
     sentences = (
         (facts.status == "gone", _("Its publisher says that it has ended, so Freshet looks no more.")),
@@ -132,7 +131,7 @@ def next_check(facts: FeedFacts, now: datetime, window: tuple[int, int] | None, 
         (is_held_back, _("Next check %(when)s, %(reason)s.")),
         (facts.is_learning, _("Freshet is still learning its rhythm. Next check %(when)s.")),
         (is_usual, _("Next check %(when)s, because it mostly posts between %(start)s and %(end)s.")),
-        (facts.floor == MIN_GAP, _("Next check %(when)s, %(reason)s.")),
+        (facts.floor == MIN_GAP, _("Next check %(when)s.")),
         (True, _("Next check %(when)s, because something new is likely by then.")),
     )
     return next(sentence for applies, sentence in sentences if applies) % values

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
+
+from crawler.text.bylines import plain_byline
 
 MAX_KEYWORDS = 20
 MAX_NAME_LENGTH = 120
@@ -15,8 +16,6 @@ KEYWORDS_TOGETHER = 2.0
 parts, and each recurs seldom, so that together they are given more."""
 
 Keyword = tuple[str, float]
-
-_MAILBOX = re.compile(r"\S+@\S+\s*\((.+)\)")
 
 
 def features_of_article(
@@ -49,8 +48,7 @@ def plain(text: str) -> str:
 
 def author_name(author: str) -> str:
     """Normalise an author's name: "By Ada Lovelace" and "ada@example.org (Ada Lovelace)" become the same."""
-    mailbox = _MAILBOX.fullmatch(author.strip())
-    return plain(mailbox[1] if mailbox else author).removeprefix("by ")
+    return plain(plain_byline(author)).removeprefix("by ")
 
 
 def _keyword_weights(keywords: Sequence[Keyword]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -10,9 +11,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from crawler.text.bylines import plain_byline
 from feeds.models import Feed
 
 MAX_REASON_LENGTH = 60
+_UNSAID = re.compile(
+    r"[<>{}\\|]|&\w+;|://|^www\.|^(?:nbsp|amp|quot|apos|href|https?|img|src|div|utm\w*)$", re.IGNORECASE
+)
+_LETTERS = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +65,18 @@ REASONS = {
 }
 
 
+def is_sayable(kind: str, name: str) -> bool:
+    """Return whether a person would say it: any feed, and names of words that are no markup or address."""
+    return kind == "feed" or (_UNSAID.search(name) is None and _LETTERS.search(name) is not None)
+
+
 def reason_of(label: Label) -> str:
-    """Return the sentence that says why an article with this feature is listed; "" for an unknown kind."""
+    """Return the sentence that says why an article with this feature is listed.
+
+    Returns "" for an unknown kind, and for a name that nobody would give as a reason.
+    """
+    if not is_sayable(label.kind, label.name):
+        return ""
     return str(REASONS.get(label.kind, "")).format(label.name[:MAX_REASON_LENGTH])
 
 
@@ -80,6 +96,7 @@ def _label(kind: str, name: str, feeds: dict[int, Feed]) -> Label:
             if feed
             else Label("feed", _("%(feed)s (gone)") % {"feed": name})
         )
+    name = plain_byline(name) or name
     if kind in {"keyword", "author"}:
         quoted = urlencode({"q": f'"{name}"'})
         return Label(kind, name, f"{reverse('articles')}?{quoted}")

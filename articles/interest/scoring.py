@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from articles.interest.models import Event
-from articles.interest.naming import CROWD, OTHERS_OPEN_IT, Label, labels, reason_of
+from articles.interest.naming import CROWD, OTHERS_OPEN_IT, Label, is_sayable, labels, reason_of
 from articles.interest.ranking import Candidate, Placed, ranked_candidates
 from articles.interest.stored import candidates, described, weights_of
 from articles.interest.stored_crowd import crowd_of_all
@@ -102,7 +102,8 @@ def reasons(subscriber: Subscriber, articles: Collection[int], now: datetime) ->
     aged, strongest, popular = weights.aged(at), {}, set()
     for article, about in described(articles).items():
         parts = aged.contributions(about.features)
-        strongest[article] = next((name for name, part in parts if part >= MIN_REASON_LOG_ODDS), "")
+        strong = (name for name, part in parts if part >= MIN_REASON_LOG_ODDS)
+        strongest[article] = next((name for name in strong if _is_reason(name)), "")
         if crowd.is_learned and not strongest[article]:
             signals = crowd.signals(str(article), about.features, at=at, age=0.0, seen=False)
             if crowd.parts(signals)["popularity"] >= MIN_POPULARITY_LOG_ODDS:
@@ -113,6 +114,11 @@ def reasons(subscriber: Subscriber, articles: Collection[int], now: datetime) ->
         article: str(OTHERS_OPEN_IT) if article in popular else sentences[name]
         for article, name in strongest.items()
     }
+
+
+def _is_reason(feature: str) -> bool:
+    kind, _, name = feature.partition(":")
+    return is_sayable(kind, name)
 
 
 def explain(subscriber: Subscriber, article: int, now: datetime) -> InterestExplanation | None:

@@ -120,7 +120,7 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
         feedback.give(subscriber, pk, word, now)
     reading_list = ReadingList.from_parameters(request.GET)
     if not wants_part(request):
-        return HttpResponseRedirect(reading_list.address())
+        return HttpResponseRedirect(reading_list.address(pk if "stay" in request.POST else None))
     opened = pk if request.GET.get("open") else None
     (row,) = rows_of(
         subscriber, [pk], {marked.feed_id: getattr(marked, "own_title", None) or ""}, opened=opened

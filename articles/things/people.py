@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from crawler.text.bylines import plain_byline
 from crawler.text.characters import without_accents
 
 MAX_NAMES = 20
 """Names of one byline."""
 _SEPARATORS = re.compile(r"\s*[;|]\s*|\s+(?:and|und|et|y|e|og|och|en|&)\s+", re.IGNORECASE)
 _BY = re.compile(r"^(?:by|von|par|por|di)\s+", re.IGNORECASE)
-_MAIL = re.compile(r"[^\s@<>()]+@[^\s@<>()]+")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,7 +41,7 @@ class Person:
 def names_of(byline: str) -> list[str]:
     """Return the names in a byline such as "By Ada Example and Bob Other", each once."""
     names: list[str] = []
-    for part in _SEPARATORS.split(_BY.sub("", byline.strip())):
+    for part in _SEPARATORS.split(_BY.sub("", plain_byline(byline))):
         pieces = [piece.strip() for piece in part.split(",")]
         # "Lovelace, Ada" is one name; "Ada Lovelace, Bob Other" are two.
         is_list = len(pieces) > 1 and all(" " in piece for piece in pieces if piece)
@@ -50,8 +50,8 @@ def names_of(byline: str) -> list[str]:
 
 
 def _plain_name(text: str) -> str:
-    """Return a name without mail addresses, brackets and needless blanks."""
-    return " ".join(_MAIL.sub(" ", text).replace("()", " ").split()).strip("()<>, ")
+    """Return a name without brackets and needless blanks around it."""
+    return " ".join(text.split()).strip("()<>, ")
 
 
 def name_key(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
@@ -70,6 +71,9 @@ def rule_page(request: HttpRequest, pk: int | None = None) -> HttpResponse:
     """Show, make or change a rule, and send a test of it."""
     user = person_of(request)
     rule = get_object_or_404(Rule, pk=pk, user=user) if pk else _new_rule(request, user)
+    if request.POST.get("place"):
+        query = urlencode({"next": _begun(request, rule)})
+        return HttpResponseRedirect(f"{reverse('target-new')}?{query}")
     form = RuleForm(user, request.POST or None, instance=rule)
     if request.method == "POST" and form.is_valid():
         if rule.pk is None and Rule.objects.filter(user=user).count() >= MAX_RULES:
@@ -78,18 +82,29 @@ def rule_page(request: HttpRequest, pk: int | None = None) -> HttpResponse:
             )
         else:
             return _kept(request, form.save())
-    targets = Target.objects.filter(user=user)
+    targets = list(Target.objects.filter(user=user))
+    # The only place there is goes without saying.
+    is_only = len(targets) == 1 and rule.pk is None and request.method != "POST"
     context = {
         "tab": TABS["notifications"],
         "form": form,
         "rule": rule,
         "targets": targets,
-        "chosen": _chosen(form),
+        "chosen": {targets[0].pk} if is_only else _chosen(form),
         "tells_nobody": rule.pk and not rule.targets.exists(),
         "examples": _examples(rule) if rule.pk else [],
         **_tests(rule, request.GET.get("test", "")),
     }
     return render(request, "notices/rule.html", context, status=422 if form.errors else 200)
+
+
+def _begun(request: HttpRequest, rule: Rule) -> str:
+    """Return the address at which the form of a rule stands as far as it was filled in."""
+    if rule.pk:
+        return rule.get_absolute_url()
+    kind, _sign, about = request.POST.get("about", "").partition(":")
+    begun = {"when": request.POST.get("when", ""), "q": request.POST.get("query", ""), kind: about}
+    return f"{reverse('notification-new')}?{urlencode({name: text for name, text in begun.items() if text})}"
 
 
 def _kept(request: HttpRequest, rule: Rule) -> HttpResponse:

@@ -238,10 +238,9 @@ def _changes(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening
             continue
         if change.kind == Change.Kind.EDITED and change.added + change.removed < rule.lines_at_least:
             continue
-        lines = _("%(added)d lines came, %(removed)d went") % {
-            "added": change.added,
-            "removed": change.removed,
-        }
+        lines = ngettext(
+            "%(added)d line came, %(removed)d went", "%(added)d lines came, %(removed)d went", change.added
+        ) % {"added": change.added, "removed": change.removed}
         parts = [change.get_kind_display(), lines if change.added or change.removed else "", change.summary]
         yield Happening(
             key=f"change:{change.pk}",

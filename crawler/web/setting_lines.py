@@ -38,9 +38,14 @@ class SettingLine:
 
 
 def answer_kept(request: HttpRequest, view: str) -> HttpResponse:
-    """Answer a form whose changes are kept: to htmx with the toast alone, else with the page again."""
+    """Answer a form whose changes are kept: to htmx with the toast alone, else with the page again.
+
+    The event "freshet:kept" makes the page's first sentence, which goes by what is set, renew itself.
+    """
     if wants_part(request):
-        return render(request, "settings/_answer.html", {"oob": True})
+        response = render(request, "settings/_answer.html", {"oob": True})
+        response["HX-Trigger"] = "freshet:kept"
+        return response
     return redirect(view)
 
 

@@ -18,6 +18,7 @@ from rest_framework.filters import search_smart_split
 from crawler.reading.sources.kinds import FETCHED, MAIL
 from crawler.text.words import Words
 from crawler.web.filters import Choices, FlagFilter, HoursFilter, OfferedFilter, search_validator
+from crawler.web.templatetags.freshet import failure_name, language_name
 from feeds.categories import all_paths, subtree
 from feeds.models import Feed, Retrieval
 from feeds.pace import FOUR_WEEKS, Posted
@@ -101,15 +102,19 @@ def used_values() -> dict[str, Choices]:
     """Return the distinct values of each of these columns of feeds as choices, in one query."""
     rows = Feed.objects.order_by().values_list(*USED).distinct()
     columns = zip(*rows, strict=True) if rows else ((),) * len(USED)
-    return {
+    used = {
         name: [(value, value) for value in sorted(set(values) - {""})]
         for name, values in zip(USED, columns, strict=True)
     }
+    for column, name_of in (("language", language_name), ("failure", failure_name)):
+        named = [(value, name_of(value)) for value, _ in used[column]]
+        used[column] = sorted(named, key=lambda choice: choice[1].casefold())
+    return used
 
 
 def _recent_failures() -> Choices:
     rows = Retrieval.objects.filter(at__gte=datetime.now(UTC) - DAY).exclude(failure="").order_by("failure")
-    return [(name, name) for name in rows.values_list("failure", flat=True).distinct()]
+    return [(name, failure_name(name)) for name in rows.values_list("failure", flat=True).distinct()]
 
 
 HEALTH: dict[str, tuple[Words, Q]] = {

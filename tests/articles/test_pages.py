@@ -130,7 +130,7 @@ def test_the_article_page_shows_what_is_known(reader: Client) -> None:
     for words in (
         "<em>feed</em>",
         "Ines Vold",
-        "German (de)",
+        "German",
         "14 min after publication",
         "harbour",
         "23.4 MB",

@@ -303,7 +303,7 @@ def test_the_page_of_a_feed_says_how_it_is_and_when_it_is_looked_at(
     if fields.get("status") is None:
         assert re.search(r"Next (check|try) |Freshet (is looking|looks) at it|No check is planned", text)
     page.locator("summary", has_text="Details for experts").click()
-    expect(page.locator("main").get_by_text("Why then?")).to_be_visible()
+    expect(page.locator("main").get_by_text("How the next visit is planned")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert keeper.complaints == []

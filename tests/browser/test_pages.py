@@ -113,6 +113,11 @@ PRIVATE_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words of the code and the papers, which readers meet only behind details and in Tools."""
+SLIPS = re.compile(
+    r"(?<![\d.,])1 (?:pages|articles|feeds|sites|days|hours|minutes|visits|changes|requests|versions|lines)\b"
+    r"|Starred, \d|\bNone\b(?= of \d)|&(?:amp|lt|gt|quot);|</?[a-z]+>"
+)
+"""What no sentence has: one of several, a word of Python, markup."""
 AXE = Axe()
 COLOURS = ("color-contrast", "link-in-text-block")
 """The rules of axe that a change of colours alone can break."""
@@ -173,6 +178,10 @@ def test_every_page_is_accessible_quiet_and_fits_a_phone(reader: Visitor, name: 
     page = reader.goto(path_of(name))
     if not name.startswith(TOOLS):
         assert PRIVATE_WORDS.findall(page.locator("main").inner_text()) == []
+    assert SLIPS.findall(page.locator("main").inner_text()) == []
+    assert [
+        words for words in page.locator("main label").all_inner_texts() if words.rstrip().endswith(":")
+    ] == []
     assert barriers(page) == []
     page.emulate_media(color_scheme="dark")
     assert barriers(page, *COLOURS) == []

@@ -129,7 +129,7 @@ def test_the_feed_page_says_when_and_why_the_next_visit_is(reader: Client) -> No
     feed.save()
     html = reader.get(feed.get_absolute_url()).content.decode()
     assert "Next retrieval" in html and "in 3 h" in html
-    assert "Why then?" in html
+    assert "How the next visit is planned" in html
     assert "the server asked to wait 3 hours" in html
 
 

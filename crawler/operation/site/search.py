@@ -20,7 +20,6 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.enrichment.models import Enrichment
-from articles.filters import language_name
 from articles.listing import RANKED, by_rank, languages, lean, newest_keys, once_a_page, snippets
 from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber
 from articles.operators import split_operators
@@ -36,7 +35,7 @@ from crawler.web import undo
 from crawler.web.filters import search_problem
 from crawler.web.pages import wants_part
 from crawler.web.pagination import page_of
-from crawler.web.templatetags.freshet import amount
+from crawler.web.templatetags.freshet import amount, language_name
 from feeds.models import Feed
 from feeds.pages.filters import FeedFilter
 from recrawl.models import Site
@@ -273,7 +272,7 @@ def _chips(terms: SearchTerms, counts: dict[str, int]) -> list[tuple[Words, str,
 
 def _languages() -> list[tuple[str, str]]:
     codes = dict.fromkeys(code.partition("-")[0] for code in languages())
-    return [(code, language_name(code).partition(" (")[0]) for code in codes]
+    return [(code, language_name(code)) for code in codes]
 
 
 def _remember(request: HttpRequest, words: str) -> None:

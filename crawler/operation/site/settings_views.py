@@ -321,7 +321,7 @@ def _retention_lines() -> list[SettingLine]:
         ),
         days_line(
             "RETENTION_CHANGES_DAYS", _("Changes and versions of watched pages"),
-            _("%(n)s versions") % {"n": f"{versions:,}"},
+            ngettext("%(n)s version", "%(n)s versions", versions) % {"n": f"{versions:,}"},
         ),
         days_line("RETENTION_CHECKS_DAYS", _("Looks at watched pages")),
         days_line("RETENTION_RETRIEVALS_DAYS", _("Visits of feeds"), _("What “The last visits” shows.")),
@@ -456,9 +456,10 @@ def _values(request: HttpRequest) -> dict[str, str]:
     }
     if not user.is_staff:
         return values
-    feeds = Feed.objects.active().fetched().count()
+    requests = round(rules().budget * Feed.objects.active().fetched().count() * 24)
     return values | {
-        "budget": _("%(n)s requests to feeds a day") % {"n": f"{round(rules().budget * feeds * 24):,}"},
+        "budget": ngettext("%(n)s request to feeds a day", "%(n)s requests to feeds a day", requests)
+        % {"n": f"{requests:,}"},
         "retention": _("articles: %(days)s") % {"days": days_words(chosen("RETENTION_ARTICLES_DAYS"))},
         "mail": urlsplit(chosen("EMAIL_URL")).hostname or _("no server yet"),
         "signup": pgettext("who may sign up", "anyone")

@@ -18,11 +18,11 @@ from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed
 from crawler.reading.feeds.titles import Kind, plain_line
 from crawler.reading.language_tags import language_tag
 from crawler.reading.limits import Limits
+from crawler.text.bylines import plain_byline
 from crawler.text.characters import indexable, storable
 
 _PERIODS = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_MAIL_AND_NAME = re.compile(r"\S+@\S+\s+\((.+)\)|(.+?)\s+[(<]\S+@\S+[)>]")
 _TAG = re.compile(r"</?[a-zA-Z]")
 _WRAPPED = (55, 100)
 """Lengths of all full lines in a text that was wrapped at a width."""
@@ -261,10 +261,9 @@ def _newest(
 
 
 def _person(text: str) -> str:
-    """Remove the mail address that RSS puts beside a name."""
+    """Remove markup, and the mail address that RSS puts beside a name; an address alone stays."""
     line = plain_line(text)[:300]
-    match = _MAIL_AND_NAME.fullmatch(line)
-    return (match[1] or match[2]).strip() if match else line
+    return plain_byline(line) or (line if "@" in line else "")
 
 
 def _digest(text: str) -> str:

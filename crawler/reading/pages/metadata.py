@@ -19,6 +19,7 @@ from crawler.reading.dates import Dates
 from crawler.reading.json_ld import is_json_ld, read_json_ld
 from crawler.reading.pages.dates import moment_in_url
 from crawler.reading.pages.tree import read_text
+from crawler.text.bylines import plain_byline
 from crawler.text.characters import one_line
 
 _SEPARATOR = re.compile(r"\s+(?:[|•·»«–—:]|-|::|\|\||/)\s+")
@@ -171,7 +172,7 @@ def _author(root: html.HtmlElement, metas: dict[str, str], linked: list[dict[str
     if not author:
         links = (e for e in root.iter("a", "link") if "author" in (e.get("rel") or "")[:300].lower().split())
         author = next((t for e in islice(links, _MAX_MARKED) if (t := read_text(e)).strip()), "")
-    return one_line(author or _byline(root), 200)
+    return one_line(plain_byline(author) or _byline(root), 200)
 
 
 def _byline(root: html.HtmlElement) -> str:

@@ -29,6 +29,7 @@ from django.utils.translation import (
 from django.utils.translation import gettext as _
 
 from crawler.failures import Failure
+from crawler.text.bylines import plain_byline
 from crawler.web.script_words import translations
 from crawler.web.sentences import translated
 from crawler.web.settings_tabs import Tab, groups_for
@@ -36,6 +37,7 @@ from crawler.web.undo import offered
 
 register = template.Library()
 register.filter("translated", translated)
+register.filter("byline", plain_byline)
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 LENGTH, AHEAD, AGO = range(3)

@@ -9,7 +9,7 @@ import pytest
 
 from articles.enrichment.models import Enrichment
 from articles.interest.log import Kind, note, reset
-from articles.interest.scoring import described, explain, ranked
+from articles.interest.scoring import described, explain, ranked, reasons
 from articles.interest.stored import weights_of
 from articles.models import Article
 from tests.articles.interest.rows import enriched
@@ -122,3 +122,9 @@ def test_the_order_takes_few_queries(ann, django_assert_max_num_queries):
     note(ann, [last.pk], Kind.MORE, NOW)
     with django_assert_max_num_queries(3):
         assert len(ranked(ann, Article.objects.all())) == 40
+
+
+def test_a_reason_that_nobody_would_give_gives_way_to_the_next(ann):
+    article = enriched("nbsp", feed=make_feed(title="The Pier"), author="")
+    note(ann, [article.pk], Kind.MORE, NOW)
+    assert reasons(ann, [article.pk], NOW)[article.pk] == "Because you read The Pier"

@@ -46,6 +46,37 @@
     place.replaceChildren(note);
     place.hidden = false;
   };
+  // What failed is said beside what was pressed, until it succeeds there: below a row, at the end of a form, or
+  // before what would have been filled.
+  const failed = new WeakMap();
+  const placeOf = ({ elt, target, requestConfig }) => {
+    const line = requestConfig?.triggeringEvent?.target?.closest?.(".setline");
+    if (line) return [line, "after"];
+    const item = elt?.closest?.(".item");
+    if (item) return [item, "after"];
+    const form = elt?.closest?.("form");
+    if (form && !form.closest(".bar, .menu, #toast")) return [form, "append"];
+    if (target?.id === "reader") return [target, "prepend"];
+    if (target?.closest("#main") && target.id !== "main" && !target.closest("tr, .menu")) return [target, "before"];
+    return [$("#main .page") ?? $("#list") ?? $("#main"), "prepend"];
+  };
+  const noteBeside = (detail, words) => {
+    const [place, where] = placeOf(detail);
+    const note = document.createElement(place?.matches("li") ? "li" : "p");
+    note.className = "note bad";
+    note.dataset.failed = "";
+    note.textContent = words;
+    if (!place || failed.get(place)?.isConnected) return;
+    failed.set(place, note);
+    place[where](note);
+    // A star that was drawn before the answer is drawn again as it is.
+    const star = place.matches(".item[aria-current]") && $(".acts .star", place);
+    if (star) for (const button of $$(".reader .star")) drawStar(button, star.getAttribute("aria-pressed") === "true");
+  };
+  const drawStar = (button, on) => {
+    button.setAttribute("aria-pressed", String(on));
+    $("use", button).setAttribute("href", on ? "#i-starred" : "#i-star");
+  };
   // What was done is told once: a page that is opened while it can still be undone does not tell it again.
   let toldHere = "";
   const wasTold = (toast) => {
@@ -160,10 +191,7 @@
       event.preventDefault();
       const on = $(".acts .star", row).getAttribute("aria-pressed") !== "true";
       $(".acts .star", row).click();
-      for (const button of $$(".reader .star")) {
-        button.setAttribute("aria-pressed", String(on));
-        $("use", button).setAttribute("href", on ? "#i-starred" : "#i-star");
-      }
+      for (const button of $$(".reader .star")) drawStar(button, on);
     },
     unread(event) {
       const row = openRow();
@@ -670,12 +698,19 @@
     document.body.addEventListener("freshet:unread", (event) => countUnread(event.detail));
     for (const name of ["htmx:responseError", "htmx:sendError"]) {
       document.body.addEventListener(name, (event) => {
-        if (event.detail.elt?.id === "fresh" || event.detail.elt?.id === "import") return;
+        const { elt, target } = event.detail;
+        if (elt?.id === "fresh" || elt?.id === "import") return;
         const words = t("That did not work: the server gave no answer. Try once more.");
-        say(words);
-        // A toast is gone before somebody looks up from the address that they gave.
-        if (event.detail.target?.id === "found") noteIn(event.detail.target, words);
+        // What renews itself asks again soon: its note stands there meanwhile.
+        if (!elt?.getAttribute("hx-trigger")?.includes("every")) say(words);
+        // A toast is gone before somebody looks up from what they did.
+        if (target?.id === "found") noteIn(target, words);
+        else noteBeside(event.detail, words);
       });
     }
+    document.body.addEventListener("htmx:afterOnLoad", ({ detail }) => {
+      if (detail.xhr.status >= 400) return;
+      for (const note of [failed.get(placeOf(detail)[0]), ...$$("form [data-failed]", detail.elt.parentElement ?? document)]) note?.remove();
+    });
   });
 })();
