@@ -153,11 +153,7 @@ def test_the_log_shows_what_was_done_and_undoes_it(ann):
     saved = Event.objects.get(kind="saved")
     ann.post(reverse("interest-undo", args=[saved.pk]))
     assert not Mark.objects.filter(starred__isnull=False).exists()
-<<<<<<< HEAD
-    assert "· undone" in flat(ann.get("/me/interest/log/").content)
-=======
     assert re.search(r"undone\s+<time", ann.get("/me/interest/log/").content.decode())
->>>>>>> 5ef77b219303c2a6ca32d0a3be0f7e3a6bae7889
 
 
 def test_why_shows_parts_that_add_up_and_says_when_it_was_exploration(ann):
