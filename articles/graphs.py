@@ -8,7 +8,7 @@ from collections.abc import Collection
 from articles.models import Article, Page
 from crawler.pipeline.documents import key_of
 from crawler.pipeline.export import ExportError
-from crawler.pipeline.names import Name
+from crawler.pipeline.names import Title
 from feeds.models import Feed
 
 
@@ -21,10 +21,10 @@ def documents_of_feed(number: str) -> list[uuid.UUID]:
     return [key_of(feed.url), *map(key_of, pages)]
 
 
-def article_names(addresses: Collection[str]) -> dict[str, Name]:
+def article_names(addresses: Collection[str]) -> dict[str, Title]:
     """Return titles and pages of the articles at these addresses, of those of everybody."""
     rows = Article.objects.filter(owner__isnull=True, page__url_key__in=list(map(key_of, addresses)))
     rows = rows.exclude(title="").order_by("pk").select_related("page").only("title", "page__url")
     return {
-        article.page.url: Name(article.title, article.get_absolute_url()) for article in rows if article.page
+        article.page.url: Title(article.title, article.get_absolute_url()) for article in rows if article.page
     }

@@ -7,16 +7,16 @@ from collections.abc import Collection
 from django.db.models import Q
 
 from crawler.fetching.http.domains import host_of
-from crawler.pipeline.names import Name
+from crawler.pipeline.names import Title
 from feeds.models import Feed
 
 MAX_HOSTS = 10
 
 
-def feed_names(addresses: Collection[str]) -> dict[str, Name]:
+def feed_names(addresses: Collection[str]) -> dict[str, Title]:
     """Return the titles and pages of the feeds with these addresses. Personal feeds have no names here."""
     feeds = Feed.objects.filter(owner__isnull=True, url__in=list(addresses)).only("url", "title")
-    return {feed.url: Name(feed.title or feed.url, feed.get_absolute_url()) for feed in feeds}
+    return {feed.url: Title(feed.title or feed.url, feed.get_absolute_url()) for feed in feeds}
 
 
 def hosts_of_feeds(name: str) -> list[str]:

@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy, pgettext_lazy
 
-from crawler.pipeline.names import Name, names_of, person_page
+from crawler.pipeline.names import Title, names_of, person_page
 from crawler.pipeline.terms import Kind, Term
 from crawler.web.templatetags.freshet import amount, host, language_name, size
 
@@ -94,7 +94,7 @@ def table_of(names: Sequence[str], rows: Sequence[Sequence[Term | None]]) -> Tab
     return Table(shown, cells)
 
 
-def _cell(name: str, term: Term | None, known: dict[str, Name]) -> Cell:
+def _cell(name: str, term: Term | None, known: dict[str, Title]) -> Cell:
     if term is None or not term.value:
         return Cell("–")
     if name in COUNTS:

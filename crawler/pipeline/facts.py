@@ -1,4 +1,4 @@
-"""What is said of a thing, as people read it: each fact with who says it, and disagreement shown as such."""
+"""Facts about a thing, as people read them: each fact with who says it, and disagreement shown as such."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 
 from crawler.pipeline.graph_search import Entity
-from crawler.pipeline.names import Name, page_about
+from crawler.pipeline.names import Title, page_about
 from crawler.pipeline.prefixes import PREFIXES, compact
 from crawler.pipeline.store import META
 from crawler.pipeline.terms import Kind, Term
@@ -51,17 +51,17 @@ SINGLE = {"dct:title", "foaf:name", "schema:name", "dct:created", "dct:issued", 
 
 
 @dataclass(slots=True)
-class Value:
+class FactValue:
     """A value of a fact, with its page, and the names of those who say it."""
 
     text: str
     url: str = ""
     lang: str = ""
-    who: list[Name] = field(default_factory=list)
+    who: list[Title] = field(default_factory=list)
     is_own: bool = False
 
     @property
-    def shown_who(self) -> list[Name]:
+    def shown_who(self) -> list[Title]:
         """The first of those who say it."""
         return self.who[:MAX_SAYERS]
 
@@ -73,14 +73,14 @@ class Value:
 
 @dataclass(slots=True)
 class Fact:
-    """What is said of a thing by one predicate."""
+    """Values of one predicate of a thing."""
 
     label: str
-    values: list[Value]
+    values: list[FactValue]
     is_disputed: bool = False
 
     @property
-    def shown(self) -> list[Value]:
+    def shown(self) -> list[FactValue]:
         """The first values; all of those that are disputed."""
         return self.values if self.is_disputed else self.values[:MAX_VALUES]
 
@@ -100,16 +100,16 @@ def addresses_in(entity: Entity) -> set[str]:
     return {term.value for term in terms if term.kind == Kind.IRI}
 
 
-def facts_of(entity: Entity, names: Mapping[str, Name]) -> list[Fact]:
+def facts_of(entity: Entity, names: Mapping[str, Title]) -> list[Fact]:
     """Return what documents say of a thing, by predicate, what most of them say first.
 
     The graph that tells where documents came from says nothing of the thing itself, and is left out.
     """
-    values: dict[str, dict[Term, Value]] = {}
+    values: dict[str, dict[Term, FactValue]] = {}
     for said in entity.said:
         if said.context == META:
             continue
-        who = names.get(said.context.value, Name(said.context.value, ""))
+        who = names.get(said.context.value, Title(said.context.value, ""))
         for quad in said.quads:
             value = values.setdefault(quad.predicate.value, {}).setdefault(
                 quad.object, _value(quad.object, names)
@@ -133,19 +133,19 @@ def predicate_words(predicate: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|[_-]+", " ", local).strip().capitalize() or predicate
 
 
-def _fact(predicate: str, values: list[Value]) -> Fact:
+def _fact(predicate: str, values: list[FactValue]) -> Fact:
     texts = {value.text.casefold() for value in values}
     sayers = {(value.is_own, tuple(name.title for name in value.who)) for value in values}
     is_disputed = compact(predicate) in SINGLE and len(texts) > 1 and len(sayers) > 1
     return Fact(predicate_words(predicate), values, is_disputed)
 
 
-def _value(term: Term, names: Mapping[str, Name]) -> Value:
+def _value(term: Term, names: Mapping[str, Title]) -> FactValue:
     if term.kind == Kind.LITERAL:
-        return Value(" ".join(term.value.split())[:300], lang=term.lang)
+        return FactValue(" ".join(term.value.split())[:300], lang=term.lang)
     if term.kind == Kind.BLANK:
-        return Value("", page_about(term.n3()))
+        return FactValue("", page_about(term.n3()))
     if any(term.value.startswith(space) for space in PREFIXES.values()):
-        return Value(predicate_words(term.value).lower())
+        return FactValue(predicate_words(term.value).lower())
     name = names[term.value]
-    return Value(name.title, name.url)
+    return FactValue(name.title, name.url)

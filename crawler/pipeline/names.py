@@ -22,14 +22,14 @@ _END = re.compile(r"\.(?:html?|php|aspx?|xml|json)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Title:
     """The title of a thing, and the address of its page here."""
 
     title: str
     url: str
 
 
-NAMERS: list[Callable[[Collection[str]], dict[str, Name]]] = []
+NAMERS: list[Callable[[Collection[str]], dict[str, Title]]] = []
 """Functions of apps that name addresses of theirs, such as feeds and articles; the first name holds."""
 SITE_FINDERS: list[Callable[[str], list[str]]] = []
 """Functions of apps that return the hosts of the sites with a name."""
@@ -37,14 +37,14 @@ PERSON_PAGES: list[Callable[[str], str]] = []
 """Functions of apps that return the address of a person's page by name; the first one is used."""
 
 
-def names_of(addresses: Collection[str]) -> dict[str, Name]:
+def names_of(addresses: Collection[str]) -> dict[str, Title]:
     """Return a name for every address: an app's, else its title in the graph, else what it reads like."""
-    names: dict[str, Name] = {}
+    names: dict[str, Title] = {}
     for namer in NAMERS:
         names = namer(addresses) | names
     titles = _stored_titles([address for address in addresses if address not in names])
     return {
-        address: names.get(address) or Name(titles.get(address) or readable(address), page_about(address))
+        address: names.get(address) or Title(titles.get(address) or readable(address), page_about(address))
         for address in addresses
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawler.pipeline.facts import addresses_in, facts_of, predicate_words
 from crawler.pipeline.graph_search import DocumentStatements, Entity
-from crawler.pipeline.names import Name, readable
+from crawler.pipeline.names import Title, readable
 from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.store import META, Quad
 from crawler.pipeline.terms import Kind, Term, iri
@@ -29,7 +29,7 @@ def test_a_fact_names_who_says_it_and_disagreement() -> None:
         ],
         [],
     )
-    names = {address: Name(readable(address), "/x/") for address in addresses_in(entity)}
+    names = {address: Title(readable(address), "/x/") for address in addresses_in(entity)}
     title, short = facts_of(entity, names)
     assert (title.label, title.is_disputed) == ("Title", True)
     assert [value.text for value in title.values] == ["The wall", "A wall"]
