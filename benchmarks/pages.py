@@ -173,7 +173,12 @@ def measure(kind: str, requests: int) -> None:
         "search, without a hit": lambda: client.get("/search/?q=nowhere", headers=HTMX),
         "sites": lambda: client.get("/sites/"),
         "overview": lambda: client.get("/tools/"),
-        "health": lambda: client.get("/health/"),
+        "health": lambda: client.get("/tools/health/"),
+        "settings": lambda: client.get("/settings/"),
+        "budget and pace": lambda: client.get("/settings/budget/"),
+        "graph": lambda: client.get("/pipeline/graph/"),
+        "crawls": lambda: client.get("/crawls/"),
+        "lab": lambda: client.get("/lab/"),
     }
     for name, ask in (feed_pages if kind == "feeds" else reader_pages).items():
         ask()
