@@ -1,8 +1,8 @@
 """Templates without their indentation.
 
-A list of thirty feeds was 88 kB of HTML, a quarter of it spaces at the start of lines; without them it is 66 kB,
-and the list of Read 104 in place of 117 (`benchmarks.pages`, 200 feeds). The formatter of templates sees to it
-that no page needs these spaces: what is shown as written, in `pre` and `textarea`, are values.
+A list of thirty feeds was 88 kB of HTML, a quarter of it spaces at the start of lines; without them it is
+66 kB, and the list of Read 104 in place of 117 (`benchmarks.pages`, 200 feeds). The formatter of templates
+sees to it that no page needs these spaces: what is shown as written, in `pre` and `textarea`, are values.
 """
 
 from __future__ import annotations
