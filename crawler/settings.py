@@ -334,7 +334,7 @@ TEMPLATES = [
                 "crawler.web.roles.may",
                 "crawler.web.pages.program",
                 "django.contrib.messages.context_processors.messages",
-            ]
+            ],
         },
     }
 ]

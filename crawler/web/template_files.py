@@ -27,4 +27,3 @@ class Loader(filesystem.Loader):
         """Return the text of a template without its indentation, if it is HTML."""
         contents = super().get_contents(origin)
         return without_indentation(contents) if str(origin.name).endswith(".html") else contents
-
