@@ -243,7 +243,7 @@ def test_an_account_is_taken_along_to_where_nothing_of_it_is_known(
     for feed in feeds:
         follow(subscriber_of(person), feed, folder="Kept")
     sign_in(page, demo, "mara")
-    page.goto(f"{demo}/me/account/")
+    page.goto(f"{demo}/settings/data/")
     with page.expect_download() as download:
         page.get_by_role("link", name="Save: Everything").click()
     download.value.save_as(tmp_path / "all.zip")

@@ -167,7 +167,7 @@ def test_a_crawl_is_started_paused_and_removed(keeper: Visitor) -> None:
 def test_a_stylesheet_is_tried_and_kept(keeper: Visitor, page_here: None) -> None:
     page = keeper.goto("/pipeline/stylesheets/")
     page.set_viewport_size({"width": 390, "height": 844})
-    page.get_by_label("Name:").fill("Headings")
+    page.get_by_label("Name", exact=True).fill("Headings")
     page.get_by_label("Stylesheet (XSLT 1.0)").fill(SHEET)
     try:
         page.get_by_role("button", name="Try", exact=True).click()

@@ -165,7 +165,7 @@ def test_a_condition_and_a_notification(keeper: Visitor, shop: WebServer) -> Non
     shop.replies["/"] = offer(300)
     page = keeper.goto(f"/sites/add/?url={shop.origin}/&part=css:td.cost")
     page.get_by_label("Only if the price or first number").select_option("below")
-    page.get_by_label("Number:", exact=True).fill("250")
+    page.get_by_label("Number", exact=True).fill("250")
     page.get_by_role("button", name="Watch it").click()
     expect(page).to_have_url(re.compile(r"/sites/\d+/"))
     site = watched(shop)

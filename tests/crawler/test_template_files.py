@@ -1,9 +1,11 @@
-"""Tests of templates without their indentation."""
+"""Tests of the files of templates."""
 
 import re
 from pathlib import Path
 
 from django.conf import settings
+from django.template import TemplateDoesNotExist
+from django.template.loader import get_template
 
 from crawler.web.template_files import without_indentation
 
@@ -22,3 +24,23 @@ def test_no_template_holds_text_that_is_shown_as_written():
             assert "\n" not in re.sub(r"<[^>]*>", "", text), f"{path}: {text}"
             found += 1
     assert found > 3
+
+
+def test_every_template_that_another_includes_is_there():
+    named = re.compile(r'{%\s*(?:include|extends)\s+"([^"]+)"')
+    folder = Path(settings.SHARED_DIR / "templates")
+    missing = [
+        f"{path.relative_to(folder)}: {name}"
+        for path in folder.rglob("*.*")
+        for name in named.findall(path.read_text())
+        if not _is_there(name)
+    ]
+    assert missing == []
+
+
+def _is_there(name: str) -> bool:
+    try:
+        get_template(name)
+    except TemplateDoesNotExist:
+        return False
+    return True
