@@ -23,7 +23,7 @@ NEEDS: dict[str, set[str]] = {
     EDITOR: {
         "add", "feed-import-line", "logins", "login-forget", "api-login-list", "api-login-detail",
         "read-begin", "feeds-change", "feed-row", "feed-edit", "feed-rules", "feed-address",
-        "add-rules", "site-add", "site-new",
+        "add-rules", "health-deed", "site-add", "site-new",
         "site-act", "site-copy", "site-import", "site-pick", "site-settings", "api-feed-find",
     },
     OPERATOR: {

@@ -28,7 +28,7 @@ def demonstration(settings: Any) -> Client:
 
 
 @pytest.mark.parametrize(
-    "path", ["/read/", "/feeds/", "/sites/", "/search/?q=x", "/tools/", "/api/feeds/", "/me/"]
+    "path", ["/read/", "/feeds/", "/sites/", "/search/?q=x", "/tools/", "/api/feeds/", "/settings/"]
 )
 def test_everybody_sees_pages_without_an_account(demonstration: Client, path: str) -> None:
     make_article()
