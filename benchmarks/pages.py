@@ -176,7 +176,7 @@ def measure(kind: str, requests: int) -> None:
         "health": lambda: client.get("/tools/health/"),
         "settings": lambda: client.get("/settings/"),
         "budget and pace": lambda: client.get("/settings/budget/"),
-        "graph": lambda: client.get("/pipeline/graph/"),
+        "graph": lambda: client.get("/graph/"),
         "crawls": lambda: client.get("/crawls/"),
         "lab": lambda: client.get("/lab/"),
     }
