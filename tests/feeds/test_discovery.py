@@ -171,7 +171,7 @@ def test_the_page_shows_what_was_found_and_adds_what_is_chosen(site: WebServer, 
     assert "known already" in html and known.get_absolute_url() in html
     assert "in another format. You need only one of them." in html
     assert "whole articles" in html and "in French" in html
-    assert html.count(" checked") == 1 and "Follow <span data-number>1</span>" in html
+    assert html.count("\nchecked") == 1 and "Follow <span data-number>1</span>" in html
     assert keeper.post("/add/", {"feed": f"{site.origin}/main.xml", "follow": "on"}).status_code == 302
     assert {feed.url for feed in known.__class__.objects.all()} == {known.url, f"{site.origin}/main.xml"}
 
