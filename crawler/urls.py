@@ -36,6 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("about/", include("articles.things.urls")),
     path("health/", moved(views.feed_health, "feed-health")),
     path("tools/health/", views.feed_health, name="feed-health"),
+    path("tools/health/details/", views.health_details, name="health-details"),
     path("tools/health/<str:group>/<str:action>/", views.health_deed, name="health-deed"),
     path("tools/kept/", views.kept_page, name="kept"),
     path("planning/", planning_views.planning, name="planning"),

@@ -31,6 +31,7 @@ PAGES = (
     "an article",
     "/tools/",
     "/tools/health/",
+    "/tools/health/details/",
     "/crawls/",
     "a crawl",
     "a crawl's strategies",

@@ -82,7 +82,9 @@ def test_pages_that_are_no_feeds_have_each_their_deed(owner: Visitor) -> None:
 
 
 @pytest.mark.usefixtures("troubles")
-@pytest.mark.parametrize("path", ["/tools/", "/tools/health/", "/tools/kept/", "/planning/", "/logins/"])
+@pytest.mark.parametrize(
+    "path", ["/tools/", "/tools/health/", "/tools/health/details/", "/planning/", "/logins/"]
+)
 def test_they_fit_every_width_and_everybody(owner: Visitor, path: str) -> None:
     page = owner.goto(path)
     page.evaluate("document.querySelectorAll('main details.more').forEach(fold => { fold.open = true })")

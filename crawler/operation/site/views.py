@@ -91,13 +91,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def overview(request: HttpRequest) -> HttpResponse:
     """Show whether Freshet is well, four numbers, what waits for the visitor, and the workshop."""
     now = datetime.now(UTC)
-    context = {
-        **_tiles(request, now),
-        "workshop": workshop(),
-        "visits": soonest_visits(now),
-        "latest": latest(12),
-    }
-    return render(request, "crawler/overview.html", context)
+    return render(request, "crawler/overview.html", {**_tiles(request, now), "workshop": workshop()})
 
 
 @never_cache
@@ -111,7 +105,7 @@ def overview_tiles(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def overview_visits(request: HttpRequest) -> HttpResponse:
-    """Show the overview's next visits and latest articles alone, requested every minute."""
+    """Show the overview's next visits and latest articles alone, requested once unfolded, then every minute."""
     context = {"visits": soonest_visits(datetime.now(UTC)), "latest": latest(12)}
     return render(request, "crawler/_soon.html", context)
 
@@ -128,8 +122,7 @@ def feed_health(request: HttpRequest) -> HttpResponse:
     """Show what does not work, in groups by who must act and by cause, each with its deed."""
     now = datetime.now(UTC)
     groups = _groups(request, now, check_health(now), shutil.disk_usage(settings.DATA_DIR).free)
-    pages = page_troubles()
-    context: dict[str, Any] = {
+    context = {
         "verdict": troubles.verdict(groups, now),
         "is_well": not groups,
         "sections": [
@@ -140,20 +133,27 @@ def feed_health(request: HttpRequest) -> HttpResponse:
                 ("ended", pgettext("feeds", "Ended or paused")),
             )
         ],
-        "pages": pages,
+        "totals": _totals(),
     }
-    if groups or pages:
-        context |= {
-            "totals": Feed.objects.active().aggregate(
-                active=Count("id"), failing=Count("id", filter=Q(failure_streak__gt=0))
-            ),
-            "kinds": failing_by_kind(),
-            "hosts": failing_hosts(),
-            "failing": failing_feeds(now),
-            "gone": resting_feeds("gone"),
-            "paused": resting_feeds("paused"),
-        }
     return render(request, "crawler/feed_health.html", context)
+
+
+@require_safe
+def health_details(request: HttpRequest) -> HttpResponse:
+    """Show tables of what fails, for experts: by kind, by host, by feed, and pages of articles.
+
+    They are a page of their own because they cost half of the queries of `feed_health` and few open them.
+    """
+    context = {
+        "totals": _totals(),
+        "kinds": failing_by_kind(),
+        "hosts": failing_hosts(),
+        "failing": failing_feeds(datetime.now(UTC)),
+        "gone": resting_feeds("gone"),
+        "paused": resting_feeds("paused"),
+        "pages": page_troubles(),
+    }
+    return render(request, "crawler/health_details.html", context)
 
 
 @needs(EDITOR)
@@ -182,6 +182,13 @@ def kept_page(request: HttpRequest) -> HttpResponse:
     days = min(max(days, 1), MAX_DAYS)
     context = {"days": days, "max_days": MAX_DAYS, "rows": kept(days, datetime.now(UTC))}
     return render(request, "crawler/kept.html", context)
+
+
+def _totals() -> dict[str, int]:
+    totals: dict[str, int] = Feed.objects.active().aggregate(
+        active=Count("id"), failing=Count("id", filter=Q(failure_streak__gt=0))
+    )
+    return totals
 
 
 def _groups(request: HttpRequest, now: datetime, health: Health, free_bytes: float) -> list[troubles.Group]:
