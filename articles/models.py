@@ -45,6 +45,9 @@ class Page(LeasedRow):
         help_text="With whose logins it was fetched; it is no other person's page.",
     )
     host = models.ForeignKey("crawler.Host", on_delete=models.PROTECT, related_name="pages")
+    requested = models.BooleanField(
+        default=False, db_default=False, help_text="A person saved it, so that robots.txt is not asked."
+    )
     status = models.CharField(max_length=10, choices=Status, default=Status.WAITING)
     not_before = models.DateTimeField(db_default=Now())
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -120,6 +123,7 @@ class Article(models.Model):
         FEED = "feed", pgettext_lazy("source of a date", "the feed's date")
         PAGE = "page", pgettext_lazy("source of a date", "the page's date")
         FETCHED = "fetched", pgettext_lazy("source of a date", "the time of retrieval (no usable date given)")
+        SAVED = "saved", pgettext_lazy("source of a date", "the time at which it was saved")
 
     feed = models.ForeignKey("feeds.Feed", on_delete=models.CASCADE, related_name="articles", db_index=False)
     owner = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Operators in searches of articles: has:audio, author:name, site:host, topic:name, lang:de,
+"""Operators in searches of articles: has:audio, is:saved, author:name, site:host, topic:name, lang:de,
 before:2026-01-31, after:.
 
 An operator stands before or between the words of a search; with a minus before it, it excludes.
@@ -17,11 +17,12 @@ from django.db.models import Exists, JSONField, Lookup, OuterRef, Q
 
 from articles.queries import query_of_author
 from crawler.database.estimates import estimate
+from crawler.database.readers import visible
 from crawler.reading.language_tags import language_tag
 from crawler.text.search import SearchError
 
 _OPERATOR = re.compile(
-    r"""(?<!\S)(?P<minus>-?)(?P<name>has|author|site|topic|lang|before|after):(?P<value>"[^"]*"|[^\s"]+)""",
+    r"""(?<!\S)(?P<minus>-?)(?P<name>has|is|author|site|topic|lang|before|after):(?P<value>"[^"]*"|[^\s"]+)""",
     re.IGNORECASE,
 )
 _MEDIUM = '$[*] ? (@.type starts with "{0}/" || @.medium == "{0}")'
@@ -32,6 +33,18 @@ _HAS: dict[str, Q] = {
     "text": Q(text_length__gt=0),
     "comments": Q(details__has_key="comments"),
     "place": Q(details__has_key="latitude"),
+}
+_IS: dict[str, Callable[[], Q]] = {
+    # Those of other people are hidden where articles are read (`crawler.database.readers`).
+    "saved": lambda: Q(Exists(apps.get_model("saved", "SavedPage").objects.filter(article=OuterRef("pk")))),
+    "highlighted": lambda: Q(
+        Exists(
+            visible(
+                apps.get_model("saved", "Highlight").objects.filter(article=OuterRef("pk")),
+                "subscriber__user_id",
+            )
+        )
+    ),
 }
 NOTHING = Q(pk__in=[])
 MAX_LISTED = 5_000
@@ -148,6 +161,7 @@ def _start_of(text: str) -> datetime | None:
 
 _CONDITIONS: dict[str, Callable[[str], Q]] = {
     "has": lambda part: _HAS.get(part.lower(), NOTHING),
+    "is": lambda part: _IS.get(part.lower(), lambda: NOTHING)(),
     "author": _by_author,
     "site": _of_site,
     "topic": _about,

@@ -1,14 +1,16 @@
-"""Download of an article's page: robots.txt, GET, main text."""
+"""Download of an article's page: robots.txt, GET, main text; and of a page that a person saves."""
 
 from __future__ import annotations
 
 import re
 import time
+import zlib
 
 from msgspec.structs import replace
 
 from articles.messages import StoredPage
 from crawler.failures import Failure, FetchError
+from crawler.fetching.browser.look import missing
 from crawler.fetching.http.client import ACCEPT_PAGE, Client, Response
 from crawler.fetching.http.robots import check_allowed, product_of
 from crawler.fetching.http.site_lines import Robots
@@ -17,15 +19,23 @@ from crawler.reading.documents import PageDocument
 from crawler.reading.errors import ReadingError
 from crawler.reading.inflate import inflated
 from crawler.reading.pages import extract_page
+from crawler.reading.pages.language import language_of
+from crawler.reading.pages.structure import paragraphs
 from crawler.reading.pages.tree import text_of, whole_tree
 from crawler.reading.robots_directives import directives_of
+from crawler.reading.watched import pdf_text
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
+from crawler.terminals.browsing import browsed
 from crawler.terminals.handlers import serves
 from crawler.text.characters import storable
 
 MAX_UNPACKED_BYTES = 100_000_000
 """Bytes of a stored page."""
+ACCEPT_SAVED = f"{ACCEPT_PAGE}, application/pdf;q=0.8"
+HARDLY_ANY_TEXT = 250
+"""Characters of a page below which a browser looks at it, too: it may be empty without JavaScript."""
+MAX_PDF_TITLE = 200
 
 
 @serves("page", asks_robots=True)
@@ -46,6 +56,59 @@ def retrieve_page(client: Client, assignment: Assignment, rules: Robots | None, 
         return answered(assignment, at, response, failure=Failure.ROBOTS.value, detail=detail)
     page = replace(page, content_type=storable(response.content_type, 200))
     return answered(assignment, at, response, payload=page)
+
+
+@serves("saved-page")
+def retrieve_saved_page(
+    client: Client, assignment: Assignment, rules: Robots | None, spacing: float
+) -> Harvest:
+    """Retrieve a page that a person saved. Returns its harvest, which names any failure.
+
+    robots.txt and noindex are not asked, as no browser asks them: they are about programs that collect, and a
+    person keeps this one page. Wallabag and Karakeep do so, too.
+    """
+    at = time.time()
+    try:
+        response = client.get(assignment.url, accept=ACCEPT_SAVED, spacing=spacing)
+    except FetchError as error:
+        return refused(assignment, at, error)
+    try:
+        page = readers.read(read_saved, response)
+    except ReadingError as error:
+        return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
+    if len(page.text) < HARDLY_ANY_TEXT and not missing():
+        page = _fuller_by_browser(client, assignment, page, spacing)
+    page = replace(page, content_type=page.content_type or storable(response.content_type, 200))
+    return answered(assignment, at, response, payload=page)
+
+
+def read_saved(response: Response) -> PageDocument:
+    """Parse a page, or a PDF, of which the text is taken. Raises ReadingError."""
+    if not response.body[:1024].lstrip().startswith(b"%PDF-"):
+        return extract_page(response.body, url=response.url, content_type=response.content_type)
+    lines = [line.strip() for line in pdf_text(response.body).splitlines()]
+    text = "\n".join(line for line in lines if line)
+    title = text.partition("\n")[0][:MAX_PDF_TITLE]
+    return PageDocument(
+        html=zlib.compress(response.body, 1),
+        content_type="application/pdf",
+        title=title,
+        text=text,
+        content=paragraphs(text),
+        language=language_of(text),
+    )
+
+
+def _fuller_by_browser(
+    client: Client, assignment: Assignment, page: PageDocument, spacing: float
+) -> PageDocument:
+    """Return the page as a browser shows it if that has more text, else the page as it was read."""
+    try:
+        response, _ = browsed(client, assignment.url, (), spacing)
+        shown = readers.read(read_saved, response)
+    except (FetchError, ReadingError):
+        return page
+    return shown if len(shown.text) > len(page.text) else page
 
 
 def read_article(response: Response, product: str) -> PageDocument | None:

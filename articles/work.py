@@ -31,9 +31,9 @@ from feeds.work import FeedWork
 
 @register
 class PageWork(Work):
-    """Pages linked by articles, downloaded for their text."""
+    """Pages linked by articles, downloaded for their text; and those that people save."""
 
-    kinds = ("page",)
+    kinds = ("page", "saved-page")
     order = 30
     model = Page
 
@@ -55,11 +55,12 @@ class PageWork(Work):
             now,
             where="status = 'waiting'",
             order="attempts, id",
-            returning=("id", "host_id", "url", "losses", "owner_id"),
+            returning=("id", "host_id", "url", "losses", "owner_id", "requested"),
         )
         assignments: dict[int, list[Assignment]] = {}
-        for page, host, url, losses, owner in rows:
-            assignment = Assignment("page", page, url, suspect=losses > 0, owner=owner or 0)
+        for page, host, url, losses, owner, is_requested in rows:
+            kind = "saved-page" if is_requested else "page"
+            assignment = Assignment(kind, page, url, suspect=losses > 0, owner=owner or 0)
             assignments.setdefault(host, []).append(assignment)
         return assignments
 

@@ -32,6 +32,7 @@ from articles.api import (
 from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
 from articles.reader.api import MarksView, UnreadView
+from articles.saved.api import HighlightViewSet, SavedViewSet
 from articles.things.views import ThingView
 from crawler.accounts.api import ApiTokenViewSet
 from crawler.engine.models import Host
@@ -120,6 +121,8 @@ router.register("topics", TopicViewSet, "api-topic")
 router.register("personal-feeds", PersonalFeedViewSet, "api-personal-feed")
 router.register("interest/events", InterestEventViewSet, "api-interest-event")
 router.register("interest", InterestViewSet, "api-interest")
+router.register("saved", SavedViewSet, "api-saved")
+router.register("highlights", HighlightViewSet, "api-highlight")
 router.register("crawls", CrawlViewSet, "api-crawl")
 router.register("documents", DocumentViewSet, "api-document")
 router.register("link-queries", LinkQueryViewSet, "api-link-query")

@@ -261,6 +261,7 @@ INSTALLED_APPS = [
     "articles.enrichment",
     "articles.things",
     "articles.greader",
+    "articles.saved",
     "articles.interest",
     "recrawl",
     "crawler.operation.site.admin_config.GroupedAdminConfig",

@@ -19,7 +19,7 @@ from crawler.database.columns import NameColumn
 from crawler.database.readers import visible
 from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedQuerySet, LeasedRow
-from crawler.reading.sources.kinds import FEED, MAIL
+from crawler.reading.sources.kinds import FEED, MAIL, SAVED
 
 
 @models.BinaryField.register_lookup
@@ -87,10 +87,15 @@ _FeedManager = models.Manager.from_queryset(FeedQuerySet)
 
 
 class FeedManager(_FeedManager["Feed"]):
-    """Feeds without those that people have removed, which are deleted a little later, and those of others."""
+    """Feeds without those that people have removed, which are deleted a little later, and those of others.
+
+    Nor is the feed among them that holds what a person saved.
+    """
 
     def get_queryset(self) -> FeedQuerySet:
-        return cast("FeedQuerySet", visible(super().get_queryset().filter(removed__isnull=True)))
+        return cast(
+            "FeedQuerySet", visible(super().get_queryset().filter(removed__isnull=True).exclude(kind=SAVED))
+        )
 
 
 class Feed(LeasedRow):

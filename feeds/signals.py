@@ -13,6 +13,9 @@ A receiver that keeps entries returns what it stored, as `feeds.visiting.visits.
 mailed = Signal()
 """Feeds have new articles without a visit, from mail: `feeds`, their primary keys. In that transaction."""
 
+links_mailed = Signal()
+"""A person has sent addresses of pages to an address of their own: `user`, `urls`, and a `note`."""
+
 wanted = Signal()
 """A person is about to add feeds to follow: `user`, and their `addresses` as texts.
 

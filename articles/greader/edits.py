@@ -23,6 +23,7 @@ from articles.personal.following import (
 )
 from articles.personal.labels import TooManyLabels, add_labels, label_named, remove_labels, rename_label
 from articles.personal.marking import mark_all_read, mark_read, star
+from articles.saved.saving import save_by_app
 from feeds.adding.add import WantedFeed, add_feeds
 from feeds.adding.opml import OpmlError
 from feeds.models import Feed
@@ -128,6 +129,7 @@ def edit_tag(call: ApiCall) -> HttpResponse:
         mark_read(call.subscriber, own_keys, call.now, read=read)
     if starred is not None:
         star(call.subscriber, own_keys, call.now, starred=starred)
+        save_by_app(call.subscriber, own_keys, call.now, saved=starred)
     try:
         with transaction.atomic():
             remove_labels(call.subscriber, own_keys, old_labels - new_labels)

@@ -25,6 +25,7 @@ from articles.greader.wire import cross_origin
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal.marking import mark_all_read, mark_read, marked_starred, star, unread_by
 from articles.personal.selection import followed_articles
+from articles.saved.saving import save_by_app
 from crawler.database.readers import read_as
 from crawler.web.attempts import count_attempt, too_many
 from crawler.web.pictures.loading import picture_cache
@@ -174,6 +175,7 @@ def _mark(subscriber: Subscriber, form: Mapping[str, str], now: datetime) -> dic
             mark_read(subscriber, keys, now, read=state == "read")
         elif state in {"saved", "unsaved"}:
             star(subscriber, keys, now, starred=state == "saved")
+            save_by_app(subscriber, keys, now, saved=state == "saved")
         return _saved(subscriber, form) if state in {"saved", "unsaved"} else _unread(subscriber, form)
     if state != "read" or not key.lstrip("-").isdecimal():
         return {}

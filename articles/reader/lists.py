@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from django.db.models import Count, F, FilteredRelation, Q
 from django.http import QueryDict
@@ -28,11 +29,18 @@ from articles.personal.following import folder_named
 from articles.personal.labels import label_named, labelled
 from articles.personal.marking import marked_starred, unread_by
 from articles.personal.selection import RANKED, followed_articles, once_a_story
+from articles.saved.models import Highlight, SavedPage
+from articles.saved.wording import saved_in_words
+from crawler.reading.sources.kinds import SAVED
 
 PAGE_ARTICLES = 24
 """Two screens; a list of 30 was 66 kB of HTML before compression (`benchmarks.pages`, 20 feeds)."""
 LAST_PAGE = 1000
-SHOWS = ("unread", "all", "starred")
+SHOWS = ("unread", "all", "starred", "saved")
+KEPT = ("starred", "saved")
+"""Lists of what a person keeps, which are not there to be worked through."""
+ONLY = ("unread", "notes", *Highlight.Color.values)
+"""What of the saved pages is shown: unread ones, those with notes, or with highlights of one colour."""
 ORDERS = {
     "new": gettext_lazy("Newest first"),
     "old": gettext_lazy("Oldest first"),
@@ -49,18 +57,20 @@ class ReadingList:
     label: str = ""
     show: str = "unread"
     order: str = "new"
+    only: str = ""
     page: int = 1
 
     @classmethod
     def from_parameters(cls, parameters: QueryDict) -> ReadingList:
         """Return the list that the parameters of an address name; unknown values count as not given."""
-        show, order = parameters.get("show", ""), parameters.get("order", "")
+        show, order, only = (parameters.get(name, "") for name in ("show", "order", "only"))
         return cls(
             feed=_number(parameters.get("feed", "")) or None,
             folder=folder_named(parameters.get("folder", "")),
             label=label_named(parameters.get("label", "")),
             show=show if show in SHOWS else "unread",
             order=order if order in ORDERS else "new",
+            only=only if show == "saved" and only in ONLY else "",
             page=min(max(_number(parameters.get("page", "")), 1), LAST_PAGE),
         )
 
@@ -91,12 +101,14 @@ class ReadingList:
             rows = Article.objects.filter(labelled(subscriber, self.label)).newest_first()
         elif self.show == "starred":
             rows = Article.objects.filter(marked_starred(subscriber)).newest_first()
+        elif self.show == "saved":
+            rows = saved_articles(subscriber, self.only).newest_first()
         elif self.feed is not None:
             feeds = subscriber.subscriptions.filter(feed=self.feed, feed__removed__isnull=True).values("feed")
             rows = Article.objects.filter(feed__in=feeds).newest_first()
         else:
             rows = followed_articles(subscriber, self.folder)
-        if self.show != "starred" and not self.label:
+        if self.show not in KEPT and not self.label:
             rows = rows.exclude(pk__in=hidden_articles(subscriber))
             if self.feed is None:
                 rows = once_a_story(rows, subscriber)
@@ -179,6 +191,19 @@ class Neighbour(NamedTuple):
         return self.feed_title or self.feed_url
 
 
+def saved_articles(subscriber: Subscriber, only: str = "") -> ArticleQuerySet:
+    """Return what a person saved, and articles of feeds with highlights of theirs."""
+    saved = SavedPage.objects.filter(subscriber=subscriber)
+    marked = Highlight.objects.filter(subscriber=subscriber)
+    if only in Highlight.Color.values:
+        return Article.objects.filter(pk__in=marked.filter(color=only).values("article"))
+    if only == "notes":
+        saved, marked = saved.exclude(note=""), marked.exclude(note="")
+    keys = saved.values("article").order_by().union(marked.values("article").order_by())
+    rows = Article.objects.filter(pk__in=keys)
+    return rows.filter(unread_by(subscriber)) if only == "unread" else rows
+
+
 @cache
 def read_path() -> str:
     """Return the path of the reader."""
@@ -189,7 +214,8 @@ def read_path() -> str:
 def _query_of(reading_list: ReadingList) -> str:
     usual = ReadingList()
     values = {
-        name: getattr(reading_list, name) for name in ("feed", "folder", "label", "show", "order", "page")
+        name: getattr(reading_list, name)
+        for name in ("feed", "folder", "label", "show", "order", "only", "page")
     }
     return urlencode(
         {name: value for name, value in values.items() if value and value != getattr(usual, name)}
@@ -207,6 +233,8 @@ class Row:
     also_in: int = 0
     story: int | None = None
     is_open: bool = False
+    kept: str = ""
+    """What a saved page has: its highlights and notes, or why its text is not here."""
     why: str = ""
     said: frozenset[str] = frozenset()
 
@@ -253,11 +281,17 @@ class Day:
 
 
 def rows_of(
-    subscriber: Subscriber, keys: Sequence[int], names: Mapping[int, str], opened: int | None = None
+    subscriber: Subscriber,
+    keys: Sequence[int],
+    names: Mapping[int, str],
+    opened: int | None = None,
+    *,
+    says_kept: bool = False,
 ) -> list[Row]:
-    """Return the rows of these articles in this order, in at most two queries.
+    """Return the rows of these articles in this order, in at most two queries, four if it `says_kept`.
 
-    `names` has the subscriber's names for feeds, by feed.
+    `names` has the subscriber's names for feeds, by feed. With `says_kept` each says what it has as a saved
+    page.
     """
     with_marks = lean(Article.objects.all()).annotate(
         mark=FilteredRelation("marks", condition=Q(marks__subscriber=subscriber)),
@@ -266,20 +300,29 @@ def rows_of(
         story_key=F("enrichment__story_id"),
     )
     articles: dict[int, Any] = with_marks.in_bulk(keys)
+    kept = saved_in_words(subscriber, keys) if says_kept else {}
     members = _member_counts({article.story_key for article in articles.values()} - {None})
     return [
         Row(
             article,
-            names.get(article.feed_id) or str(article.feed),
+            source_of(article, names),
             is_read=article.was_read is not None,
             is_starred=article.was_starred is not None,
             also_in=members.get(article.story_key, 1) - 1,
             story=article.story_key,
             is_open=key == opened,
+            kept=kept.get(key, ""),
         )
         for key in keys
         if (article := articles.get(key)) is not None
     ]
+
+
+def source_of(article: Article, names: Mapping[int, str]) -> str:
+    """Return the name of an article's feed as the person calls it; of a saved page its host."""
+    if article.feed.kind == SAVED:
+        return (urlsplit(article.url).hostname or "").removeprefix("www.")
+    return names.get(article.feed_id) or str(article.feed)
 
 
 def explain_rows(

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.html import escape
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_POST, require_safe
 
@@ -35,6 +35,7 @@ from articles.personal.selection import own_feeds_of
 from articles.reader.begin_views import beginnings_for
 from articles.reader.counts import Counts, feeds_with, unread_counts, unread_of_feed, unread_on_topics
 from articles.reader.lists import (
+    KEPT,
     ORDERS,
     OfflineRow,
     ReadingList,
@@ -43,8 +44,13 @@ from articles.reader.lists import (
     explain_rows,
     month_after,
     rows_of,
+    source_of,
 )
 from articles.reader.undo import undo_reading, undo_token
+from articles.saved.highlighting import marked_body
+from articles.saved.marks import plain_text, sentences
+from articles.saved.models import Highlight
+from articles.saved.wording import saving_in_words
 from crawler.web.pages import wants_part
 from crawler.web.syndication.item import point, stored_details
 from feeds.models import Feed
@@ -53,9 +59,12 @@ WORDS = ("read", "unread", "star", "unstar", "more", "less", "neither")
 MAX_MEMBERS = 20
 MAX_PASSED = 200
 MAX_OFFLINE = 100
+MAX_OFFLINE_SAVED = 50
+"""Saved pages, the newest, that are kept to read without a network beside the unread articles."""
 TITLES = {
     "all": gettext_lazy("All articles"),
     "starred": gettext_lazy("Starred"),
+    "saved": pgettext_lazy("list of pages", "Saved"),
     "unread": gettext_lazy("All feeds"),
 }
 
@@ -193,14 +202,15 @@ def mark_passed(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def offline(request: HttpRequest) -> HttpResponse:
-    """Show the newest unread articles with their texts on one page, which the browser keeps."""
+    """Show the newest unread articles and saved pages with their texts, a page that the browser keeps."""
     subscriber = _subscriber(request)
     rows = ReadingList().articles(subscriber).select_related("feed", "page")
+    saved = ReadingList(show="saved").articles(subscriber).select_related("feed", "page")
     columns = ("search", "page__html", "feed__fingerprints")
     names = _names(subscriber)
     articles = [
-        OfflineRow(row, names.get(row.feed_id) or str(row.feed), False, False, body=body_of(row).shown)
-        for row in rows.defer(*columns)[:MAX_OFFLINE]
+        OfflineRow(row, source_of(row, names), False, False, body=body_of(row).shown)
+        for row in [*rows.defer(*columns)[:MAX_OFFLINE], *saved.defer(*columns)[:MAX_OFFLINE_SAVED]]
     ]
     return render(request, "read/offline.html", {"rows": articles, "now": datetime.now(UTC)})
 
@@ -346,7 +356,7 @@ def _counts_of(current: Counts, feeds: Collection[int], reading_list: ReadingLis
 
 def _with_columns_shown(subscriber: Subscriber) -> QuerySet[Article]:
     """Return articles with feed, page, enrichment, and whether they are starred, without long columns."""
-    rows = Article.objects.select_related("feed", "page", "enrichment").annotate(
+    rows = Article.objects.select_related("feed", "page", "enrichment", "saved").annotate(
         mark=FilteredRelation("marks", condition=Q(marks__subscriber=subscriber)),
         is_starred=Q(mark__starred__isnull=False),
         labels=F("mark__labels"),
@@ -381,7 +391,7 @@ def _list(
     keys, has_next, explored = reading_list.keys(subscriber)
     if opened is not None and opened not in keys and reading_list.page == 1:
         keys = _with_opened(keys, opened)
-    rows = rows_of(subscriber, keys, names, opened)
+    rows = rows_of(subscriber, keys, names, opened, says_kept=reading_list.show == "saved")
     now = datetime.now(UTC)
     is_looked_at = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
     if is_looked_at and opened is None:  # beside an article it is not looked at, or was before
@@ -437,7 +447,11 @@ def _frame(request: HttpRequest, subscriber: Subscriber, reading_list: ReadingLi
     follows = bool(current.feeds) or bool(side["topics"])
     return side | {
         "title": _("For you") if reading_list.order == "interest" else title,
-        "unread": 0 if reading_list.label else current.unread_of(reading_list.feed, reading_list.folder),
+        "saving": saving_in_words(subscriber) if reading_list.show == "saved" else None,
+        "given_url": request.GET.get("url", "")[:2000],
+        "unread": 0
+        if reading_list.label or reading_list.show in KEPT
+        else current.unread_of(reading_list.feed, reading_list.folder),
         "follows": follows,
         "here": 0 if follows else offered_feeds(subscriber),
         "own_feeds": [] if reading_list.feed else own_feeds_of(subscriber, reading_list.folder),
@@ -460,14 +474,21 @@ def _article(
     requested = request.GET.get("text", "")
     source = requested if requested in {"feed", "page"} and getattr(body, requested) else body.source
     shown_body = body.page if source == "page" else body.feed
+    highlights = list(Highlight.objects.filter(subscriber=subscriber, article=row))
+    marked, lost = marked_body(shown_body, highlights)
     previous, following = reading_list.neighbours(subscriber, row)
     story = row.enrichment.story_id if hasattr(row, "enrichment") else None
     members = list(told().filter(story=story).exclude(pk=row.pk)[:MAX_MEMBERS]) if story else []
     return {
         "article": row,
         "list": reading_list,
-        "source_name": names.get(row.feed_id) or str(row.feed),
-        "body": shown_body,
+        "source_name": source_of(row, names),
+        "body": marked,
+        "highlights": highlights,
+        "lost": {highlight.pk for highlight in lost},
+        "colors": Highlight.Color.choices,
+        "saved": getattr(row, "saved", None),
+        "sentences": sentences(plain_text(shown_body)) if "mark" in request.GET else [],
         "source": source,
         "has_both": bool(body.feed and body.page),
         "minutes": max(round(reading_seconds(text_of(shown_body)) / 60), 1) if shown_body else 0,

@@ -259,7 +259,8 @@ def _cut(lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _pdf_text(body: bytes, content_type: str, url: str) -> str:
+def pdf_text(body: bytes, content_type: str = "", url: str = "") -> str:
+    """Return the text of the first MAX_PDF_PAGES pages of a PDF. Raises ReadingError."""
     import pypdf  # noqa: PLC0415 - loaded with the first document that needs it
 
     try:
@@ -297,7 +298,7 @@ _XML_TYPES = {XML, RSS_0, RSS_1, RSS_2, ATOM, RDF_XML, OPML, SITEMAP, WSDL}
 _TEXT_TYPES = {TEXT, JSON, JSON_LD, JSON_FEED}
 _TABLES = {"text/csv", "text/tab-separated-values", "application/csv"}
 _TEXTS: dict[str, Callable[[bytes, str, str], str]] = {
-    "PDF": _pdf_text,
+    "PDF": pdf_text,
     "sitemap": _sitemap_text,
     "table": _table_text,
     "feed": _feed_text,

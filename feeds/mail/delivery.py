@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 from uuid import uuid4
 
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
@@ -23,13 +24,17 @@ from crawler.web.limits import LimitReached
 from feeds.mail.models import MailAddress, Mailbox, Newsletter, SubscriptionRequest
 from feeds.mail.programs import ReadMail
 from feeds.models import Feed
-from feeds.signals import added, arrived, mailed
+from feeds.signals import added, arrived, links_mailed, mailed
 from feeds.visiting import posting
 from feeds.visiting.visits import FeedVisit, StoredEntries
 
 MOST_AN_HOUR = 200
 """Messages that one address takes within an hour."""
 KEPT_SUBJECTS = 3
+MOST_LINKS = 20
+MOST_WORDS = 200
+"""Words beside its addresses with which a message to oneself is still one that saves pages."""
+_LINK = re.compile(r"https?://[^\s<>\"]{4,2000}")
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?")
 _NO_DOMAIN = "unknown.invalid"
 _MAX_KEY = 300
@@ -53,6 +58,10 @@ def deliver(address: MailAddress, letter: ReadMail, now: datetime) -> None:
     user = address.user
     MailAddress.objects.filter(pk=address.pk).update(last_message=now)
     if _is_request(user, letter, now):
+        return
+    if urls := _links_to_oneself(user, letter.mail):
+        note = letter.mail.subject if not _LINK.search(letter.mail.subject) else ""
+        links_mailed.send(sender=MailAddress, user=user, urls=urls, note=note)
         return
     newsletter = _newsletter(user, letter, None)
     if newsletter.state == Newsletter.State.OFFERED:
@@ -85,6 +94,25 @@ def deliver_found(mailbox: Mailbox, uid: int, letter: ReadMail | None, now: date
         _keep(newsletter, letter, now)
     elif newsletter.state == Newsletter.State.OFFERED and is_new:
         _count(newsletter, letter.mail, now)
+
+
+def _links_to_oneself(user: User, mail: Mail) -> list[str]:
+    """Return the addresses in a message that a person sends to an address of their own, to save the pages.
+
+    It is one from the address of their account, of no list, and with hardly more in it than addresses.
+    """
+    own = {address.casefold() for address in (user.email, *_verified_addresses(user)) if address}
+    if mail.sender_address.casefold() not in own or _is_newsletter(mail):
+        return []
+    words = f"{mail.subject}\n{mail.text}"
+    urls = [url.rstrip(".,;)>") for url in _LINK.findall(words)]
+    others = _LINK.sub("", words).split()
+    return list(dict.fromkeys(urls))[:MOST_LINKS] if len(others) <= MOST_WORDS else []
+
+
+def _verified_addresses(user: User) -> list[str]:
+    rows = EmailAddress.objects.filter(user=user, verified=True)
+    return list(rows.values_list("email", flat=True))
 
 
 def _is_newsletter(mail: Mail) -> bool:

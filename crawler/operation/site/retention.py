@@ -86,7 +86,7 @@ def _empty_bodies(now: datetime) -> int:
     days = chosen("RETENTION_PAGE_HTML_DAYS")
     if not days:
         return 0
-    old = Page.objects.filter(fetched__lt=now - timedelta(days=days)).filter(~Q(html=b""))
+    old = Page.objects.filter(fetched__lt=now - timedelta(days=days)).filter(~Q(html=b""), requested=False)
     ids = list(old.order_by("fetched").values_list("pk", flat=True)[:AT_ONCE])
     return Page.objects.filter(pk__in=ids).update(html=b"") if ids else 0
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from articles.interest.models import Event
 from articles.models import Article, Mark, Page
+from articles.saved.models import CollectionItem, Highlight
 from crawler.engine.chosen import chosen
 from feeds.models import Retrieval
 from recrawl.models import Change, Check, Version
@@ -49,9 +50,11 @@ class Retention:
 
 
 def expirable_articles() -> QuerySet[Article]:
-    """Return the articles that may be deleted by age: nobody has starred or labelled them."""
+    """Return the articles that may be deleted by age: nobody starred, labelled, saved or marked them."""
     dear = Mark.objects.filter(~Q(labels=[]) | Q(starred__isnull=False), article=OuterRef("pk"))
-    return Article.objects.filter(~Exists(dear))
+    quoted = Highlight.objects.filter(article=OuterRef("pk"))
+    shared = CollectionItem.objects.filter(article=OuterRef("pk"))
+    return Article.objects.filter(~Exists(dear), ~Exists(quoted), ~Exists(shared), saved=None)
 
 
 RETENTIONS = (
@@ -67,7 +70,7 @@ RETENTIONS = (
         "html",
         gettext_lazy("HTML of articles' pages; their text stays"),
         "RETENTION_PAGE_HTML_DAYS",
-        lambda: Page.objects.filter(~Q(html=b"")),
+        lambda: Page.objects.filter(~Q(html=b""), requested=False),
         "fetched",
         whole_rows=False,
     ),

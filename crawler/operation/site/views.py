@@ -105,7 +105,7 @@ def overview_tiles(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def overview_visits(request: HttpRequest) -> HttpResponse:
-    """Show the overview's next visits and latest articles alone, requested once unfolded, then every minute."""
+    """Show the overview's next visits and latest articles, requested once unfolded, then every minute."""
     context = {"visits": soonest_visits(datetime.now(UTC)), "latest": latest(12)}
     return render(request, "crawler/_soon.html", context)
 

@@ -1,0 +1,1 @@
+"""Saved pages: what people keep to read, with their notes; read from addresses, apps, mail and files."""

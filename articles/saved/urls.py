@@ -1,0 +1,19 @@
+"""URLs of saved pages and highlights."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from articles.saved import views
+
+urlpatterns = [
+    path("saved/", views.saved, name="saved"),
+    path("saved/article/<int:pk>/", views.save_one, name="save-article"),
+    path("saved/<int:pk>/remove/", views.remove, name="saved-remove"),
+    path("saved/<int:pk>/again/", views.again, name="saved-again"),
+    path("saved/<int:pk>/note/", views.note, name="saved-note"),
+    path("highlights/", views.highlights, name="highlights"),
+    path("highlights/file/", views.export, name="highlights-file"),
+    path("highlights/<int:pk>/", views.change, name="highlight-change"),
+    path("read/<int:pk>/highlight/", views.highlight, name="highlight"),
+]
