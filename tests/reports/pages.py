@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
@@ -20,7 +21,8 @@ def pages(given: Input) -> Any:
     The person is `name` with a `role`, follows `feeds`, and `people` have accounts too. A request is [method,
     path, fields as pairs, name of another person, "" for nobody]. With PRESS for the method the path is the
     label of a button of the last whole page, whose form is sent with the fields put in; with FOLLOW it is
-    that of a link. {feed0} and {article0} are keys, {person:name} those of people.
+    that of a link. With CHANGE a watched page of this title is found changed, which has no answer. {feed0}
+    and {article0} are keys, {person:name} those of people.
     """
     from django.contrib.auth.models import User  # noqa: PLC0415
 
@@ -52,6 +54,10 @@ def pages(given: Input) -> Any:
     tree, place = html.fromstring("<p></p>"), "/"
     with override_settings(**given.get("settings", {})):
         for method, path, fields, *person in given["requests"]:
+            if method == "CHANGE":
+                _change(path)
+                answers.append({})
+                continue
             pairs = [(_put_in(key, places), _put_in(value, places)) for key, value in fields]
             sent = _sent(method, _put_in(path, places), pairs, tree, place)
             answer = _asked(clients[person[0] if person else name], *sent)
@@ -62,6 +68,19 @@ def pages(given: Input) -> Any:
                 tree, place = html.fromstring(content.decode()), sent[1]
             answers.append(_seen(answer, seen, places))
     return answers
+
+
+def _change(title: str) -> None:
+    """Let a page of a watched site be found changed."""
+    from recrawl.models import Change, Site  # noqa: PLC0415
+    from recrawl.visiting.mapping import add_site  # noqa: PLC0415
+
+    site = Site.objects.first() or add_site("https://shop.example/")
+    now = datetime.now(UTC)
+    begun = {"started": now, "weekly": 1.0, "budget": 1}
+    visit, _is_new = site.visits.get_or_create(number=1, defaults=begun)
+    page = site.pages.create(url=f"https://shop.example/{title}", key=site.pages.count() + 1)
+    Change.objects.create(site=site, page=page, visit=visit, at=now, kind="edited", title=title)
 
 
 def _many(number: int) -> list[dict[str, Any]]:
