@@ -33,6 +33,12 @@ def labels_of(subscriber: Subscriber) -> list[str]:
     return sorted(names.order_by().values_list("name", flat=True).distinct(), key=str.casefold)
 
 
+def as_known(subscriber: Subscriber, text: str) -> str:
+    """Return the label that a person means who types one: in the case in which it is in use already."""
+    label, known = label_named(text), labels_of(subscriber)
+    return label if label in known else next((n for n in known if n.casefold() == label.casefold()), label)
+
+
 def labelled(subscriber: Subscriber, label: str) -> Exists:
     """Return the condition, for a query of articles, that the subscriber has given the article this label."""
     marks = Mark.objects.filter(_LABELLED, subscriber=subscriber, labels__contains=[label])

@@ -50,7 +50,11 @@ ORDERS = {
 
 @dataclass(frozen=True, slots=True)
 class ReadingList:
-    """A list of articles as its address names it: of a feed, a folder, a label or all; marks, and order."""
+    """A list of articles as its address names it: of a feed, a folder, a label or all; marks, and order.
+
+    A page begins `after` the last article (key) of the page before, because what is read leaves the list;
+    without it, and by interest, pages are counted.
+    """
 
     feed: int | None = None
     folder: str = ""
@@ -59,6 +63,7 @@ class ReadingList:
     order: str = "new"
     only: str = ""
     page: int = 1
+    after: int = 0
 
     @classmethod
     def from_parameters(cls, parameters: QueryDict) -> ReadingList:
@@ -72,6 +77,7 @@ class ReadingList:
             order=order if order in ORDERS else "new",
             only=only if show == "saved" and only in ONLY else "",
             page=min(max(_number(parameters.get("page", "")), 1), LAST_PAGE),
+            after=_number(parameters.get("after", "")),
         )
 
     @property
@@ -126,18 +132,18 @@ class ReadingList:
             entries = [entry.article_id for entry in placed]
             explored = frozenset(entry.article_id for entry in placed if entry.exploring)
         else:
+            if self.page > 1 and (place := _place(self.after)):
+                articles, first = _beside(articles, place, newer=self.order == "old"), 0
             entries = list(articles.values_list("pk", flat=True)[first : first + PAGE_ARTICLES + 1])
         has_next = len(entries) > PAGE_ARTICLES and self.page < LAST_PAGE
         return ListPage(entries[:PAGE_ARTICLES], has_next, explored)
 
     def before(self, articles: ArticleQuerySet, key: int) -> ArticleQuerySet:
         """Filter to the articles that stand before one in the list; by interest to none."""
-        place = Article.objects.filter(pk=key).values_list("published", "pk").first()
+        place = _place(key)
         if place is None or self.order == "interest":
             return articles.none()
-        if self.order == "old":
-            return articles.filter(Q(published__lt=place[0]) | Q(published=place[0], pk__lt=place[1]))
-        return articles.filter(Q(published__gt=place[0]) | Q(published=place[0], pk__gt=place[1]))
+        return _beside(articles, place, newer=self.order != "old")
 
     def neighbours(
         self, subscriber: Subscriber, article: Article
@@ -150,8 +156,7 @@ class ReadingList:
             return None, None
         rows = self.articles(subscriber).exclude(pk=article.pk)
         place = (article.published, article.pk)
-        newer = rows.filter(Q(published__gt=place[0]) | Q(published=place[0], pk__gt=place[1]))
-        older = rows.filter(Q(published__lt=place[0]) | Q(published=place[0], pk__lt=place[1]))
+        newer, older = _beside(rows, place, newer=True), _beside(rows, place, newer=False)
         columns = ("published", "pk", "title", "identity", "language", "feed__title", "feed__url")
         nearest_newer = newer.order_by("published", "id").values_list(*columns)[:1]
         nearest_older = older.order_by("-published", "-id").values_list(*columns)[:1]
@@ -159,6 +164,19 @@ class ReadingList:
         next_newer = next((row for row in nearest if (row.published, row.key) > place), None)
         next_older = next((row for row in nearest if (row.published, row.key) < place), None)
         return (next_older, next_newer) if self.order == "old" else (next_newer, next_older)
+
+
+def _place(key: int) -> tuple[datetime, int] | None:
+    """Return where an article stands in lists by date, None for an unknown one."""
+    return Article.objects.filter(pk=key).values_list("published", "pk").first() if key else None
+
+
+def _beside(articles: ArticleQuerySet, place: tuple[datetime, int], *, newer: bool) -> ArticleQuerySet:
+    """Filter to the articles that are newer than a place, or older."""
+    published, key = place
+    if newer:
+        return articles.filter(Q(published__gt=published) | Q(published=published, pk__gt=key))
+    return articles.filter(Q(published__lt=published) | Q(published=published, pk__lt=key))
 
 
 class ListPage(NamedTuple):
@@ -217,6 +235,7 @@ def _query_of(reading_list: ReadingList) -> str:
         name: getattr(reading_list, name)
         for name in ("feed", "folder", "label", "show", "order", "only", "page")
     }
+    values["after"] = reading_list.after if reading_list.page > 1 else 0
     return urlencode(
         {name: value for name, value in values.items() if value and value != getattr(usual, name)}
     )

@@ -29,7 +29,14 @@ from articles.interest import feedback
 from articles.interest.log import Kind, note
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal.following import offered_feeds, subscriber_of
-from articles.personal.labels import MAX_NAMES, TooManyLabels, add_labels, labels_of, remove_labels
+from articles.personal.labels import (
+    MAX_NAMES,
+    TooManyLabels,
+    add_labels,
+    as_known,
+    labels_of,
+    remove_labels,
+)
 from articles.personal.marking import mark_all_read, mark_read, star
 from articles.personal.selection import own_feeds_of
 from articles.reader.begin_views import beginnings_for
@@ -80,6 +87,8 @@ def read(request: HttpRequest) -> HttpResponse:
         return _varying(render(request, "read/_rows.html", context))
     frame = _frame(request, subscriber, reading_list)
     context = frame | _list(request, subscriber, reading_list, frame["counts"].names)
+    if reading_list.page > 1 and not context["rows"]:  # what was on it is read meanwhile
+        return HttpResponseRedirect(reading_list.address(page=1))
     if part == "list":
         return _varying(render(request, "read/_list_answer.html", context))
     if not frame["follows"] and reading_list == ReadingList() and not Feed.objects.exists():
@@ -150,7 +159,7 @@ def label(request: HttpRequest, pk: int) -> HttpResponse:
     remove_labels(subscriber, [pk], [request.POST.get("remove", "")])
     problem = ""
     try:
-        add_labels(subscriber, [pk], [request.POST.get("add", "")])
+        add_labels(subscriber, [pk], [as_known(subscriber, request.POST.get("add", ""))])
     except TooManyLabels:
         problem = ngettext(
             "One person has %(number)d label at most.", "One person has %(number)d labels at most.", MAX_NAMES
@@ -389,8 +398,9 @@ def _list(
     opened: int | None = None,
 ) -> dict[str, Any]:
     keys, has_next, explored = reading_list.keys(subscriber)
+    last = keys[-1] if has_next else 0
     if opened is not None and opened not in keys and reading_list.page == 1:
-        keys = _with_opened(keys, opened)
+        keys = _with_opened(keys, opened, oldest_first=reading_list.order == "old")
     rows = rows_of(subscriber, keys, names, opened, says_kept=reading_list.show == "saved")
     now = datetime.now(UTC)
     is_looked_at = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
@@ -403,14 +413,14 @@ def _list(
         "list": reading_list,
         "days": days,
         "rows": rows,
-        "older": reading_list.address(page=reading_list.page + 1) if has_next else "",
+        "older": reading_list.address(page=reading_list.page + 1, after=last) if has_next else "",
         "older_page": reading_list.page + 1,
         "orders": ORDERS,
         "newest": Article.objects.order_by("-pk").values_list("pk", flat=True).first() or 0,
     }
 
 
-def _with_opened(keys: list[int], opened: int) -> list[int]:
+def _with_opened(keys: list[int], opened: int, *, oldest_first: bool) -> list[int]:
     """Return the keys with the key of the open article at its place by date.
 
     Opening marks it as read, so the unread list does not contain it.
@@ -419,8 +429,9 @@ def _with_opened(keys: list[int], opened: int) -> list[int]:
     if opened not in places:
         return keys
     place = (places[opened], opened)
-    before = [key for key in keys if key in places and (places[key], key) > place]
-    return [*before, opened, *[key for key in keys if key not in before]]
+    behind = (n for n, key in enumerate(keys) if ((places.get(key, place[0]), key) > place) == oldest_first)
+    first_behind = next(behind, len(keys))
+    return [*keys[:first_behind], opened, *keys[first_behind:]]
 
 
 def _side(request: HttpRequest, subscriber: Subscriber) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from crawler.accounts.sign_up import confirms_mail
 from crawler.engine.chosen import chosen
 from crawler.engine.mailing import has_mail
 from crawler.web.attempts import seconds_to_wait, take_attempt
+from crawler.web.languages import browser_language
 from crawler.web.operator_settings import keep_posted, line
 from crawler.web.pages import wants_part
 from crawler.web.pagination import page_of
@@ -188,7 +189,7 @@ def keep_choices(request: HttpRequest) -> HttpResponse:
         return redirect("settings-language")
     form.save()
     choices = choices_of(account)
-    with translation.override(account.language or translation.get_language()):
+    with translation.override(account.language or browser_language(request)):
         messages.success(request, _("Pages are shown so from now on."))
     request.choices_to_remember = choices  # type: ignore[attr-defined]
     if wants_part(request):  # all words of the page are in the other language now

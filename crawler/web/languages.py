@@ -37,6 +37,13 @@ def reader_language(
     return middleware
 
 
+def browser_language(request: HttpRequest) -> str:
+    """Return the language that the browser asks for, whatever was chosen."""
+    asking = HttpRequest()
+    asking.META = request.META
+    return translation.get_language_from_request(asking)
+
+
 def remember_choices(request: HttpRequest, response: HttpResponse, choices: Mapping[str, str]) -> None:
     """Note choices in cookies, by the cookies' names; an empty one leaves the choice to the browser again."""
     for name, value in choices.items():

@@ -32,6 +32,7 @@ from recrawl.changes.seen import (
     mark_all_seen,
     mark_seen,
     marks_of,
+    newest_change,
     restore_marks,
     unseen_changes,
     watched_tree,
@@ -165,7 +166,7 @@ def mark_all(request: HttpRequest) -> HttpResponse:
     """Mark all changes of the list as seen, and offer to undo it."""
     chosen = ChangeList.from_parameters(request.GET)
     person = person_of(request)
-    number, before = mark_all_seen(person, chosen.site)
+    number, before = mark_all_seen(person, chosen.site, _number(request.POST.get("newest")))
     message = ngettext("%(number)d change marked as seen.", "%(number)d changes marked as seen.", number)
     offer(request, message % {"number": number}, "seen-changes", before)
     return HttpResponseRedirect(_way_back(request, chosen.site) or reverse("sites") + chosen.suffix)
@@ -258,6 +259,7 @@ def _list(chosen: ChangeList, marks: SeenChanges, opened: Change | None = None) 
         "days": days,
         "older": reverse("sites") + chosen.query(before=older) if older else "",
         "older_key": older,
+        "newest": newest_change(),
         "site": Site.objects.light().filter(pk=chosen.site).first() if chosen.site else None,
     }
 

@@ -59,19 +59,30 @@ def mark_seen(user: User, keys: Iterable[int], *, seen: bool = True) -> SeenChan
     return marks
 
 
-def mark_all_seen(user: User, site: int | None = None) -> tuple[int, Marks]:
-    """Mark all unseen changes, or those of one site, as seen. Returns their number and the marks before."""
+def mark_all_seen(user: User, site: int | None = None, newest: int | None = None) -> tuple[int, Marks]:
+    """Mark all unseen changes, or those of one site, as seen. Returns their number and the marks before.
+
+    With `newest`, those after it stay as they are: what came since the page was made, nobody has seen.
+    """
     marks = marks_of(user)
     before = (marks.up_to, list(marks.unseen), list(marks.seen))
-    unseen = unseen_changes(marks)
+    changes = Change.objects.filter(id__lte=newest) if newest is not None else Change.objects.all()
+    last = changes.aggregate(last=Max("id"))["last"] or 0
+    unseen = unseen_changes(marks).filter(id__lte=last)
     if site is not None:
         keys = list(unseen.filter(site=site).order_by().values_list("id", flat=True))
         mark_seen(user, keys)
         return len(keys), before
-    last = Change.objects.aggregate(last=Max("id"))["last"] or 0
-    count = unseen.filter(id__lte=last).count()
-    SeenChanges.objects.filter(user=user).update(up_to=max(last, marks.up_to), unseen=[], seen=[])
+    count = unseen.count()
+    later, seen = ([key for key in keys if key > last] for keys in (marks.unseen, marks.seen))
+    up_to = max(last, marks.up_to)
+    SeenChanges.objects.filter(user=user).update(up_to=up_to, unseen=later, seen=seen)
     return count, before
+
+
+def newest_change() -> int:
+    """Return the key of the newest change, which a page sends with what it marks."""
+    return Change.objects.aggregate(last=Max("id"))["last"] or 0
 
 
 def restore_marks(user: User, marks: Marks) -> None:

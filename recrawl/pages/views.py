@@ -24,7 +24,7 @@ from crawler.web.permissions import needs, person_of
 from crawler.web.roles import EDITOR
 from recrawl.changes.describing import diff_rows, sentence
 from recrawl.changes.inbox_views import ChangeList, change_rows
-from recrawl.changes.seen import marks_of, unseen_changes
+from recrawl.changes.seen import marks_of, newest_change, unseen_changes
 from recrawl.changes.site_sentences import (
     is_nightly,
     look_words,
@@ -165,6 +165,7 @@ def _lately(request: HttpRequest, site: Site) -> dict[str, Any]:
     order = (F("changed").desc(nulls_last=True), "id")
     return {
         "site": site,
+        "newest": newest_change(),
         "sentence": site_sentence(site, sum(counts.values()), now, is_nightly=is_nightly(stamps)),
         "week": week_sentence(pages, is_first_week=last is None) if site.state != Site.State.MAPPING else "",
         "look": look_words(site, now, last),
