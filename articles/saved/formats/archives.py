@@ -7,11 +7,14 @@ ends with a sentence.
 from __future__ import annotations
 
 import io
+import lzma
 import posixpath
 import re
+import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from articles.saved.formats import documents
@@ -43,18 +46,35 @@ def read_archive(data: bytes, read: Callable[[bytes, str], SavedFile]) -> SavedF
 
     Raises NotSavedPages when it is damaged, locked, larger than 256 MB unpacked, or holds no saved pages.
     """
+    with _sentences():
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    members = _Members(archive)
+    if members.matching(_METADATA):
+        return _omnivore(members)
+    if members.named("info.json"):
+        return _readeck(members)
+    return _files(members, read)
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Turn what zipfile raises for damaged and locked files into NotSavedPages."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = _Members(archive)
-            if members.matching(_METADATA):
-                return _omnivore(members)
-            if members.named("info.json"):
-                return _readeck(members)
-            return _files(members, read)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
-        raise NotSavedPages("This zip file is damaged. It may not have arrived whole.") from error
+        yield
     except RuntimeError as error:
-        raise NotSavedPages("This zip file is locked with a password.") from error
+        locked = not isinstance(error, NotImplementedError)
+        why = "is locked with a password" if locked else "is packed in a way that cannot be read"
+        raise NotSavedPages(f"This zip file {why}.") from error
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        struct.error,
+        EOFError,
+        OSError,
+        ValueError,
+    ) as error:
+        raise NotSavedPages("This zip file is damaged. It may not have arrived whole.") from error
 
 
 class _Members:
@@ -69,7 +89,10 @@ class _Members:
         self.by_path = {
             info.filename: info
             for info in infos
-            if not info.is_dir() and not info.filename.startswith("__MACOSX/") and "/." not in info.filename
+            if info.filename
+            and not info.is_dir()
+            and not info.filename.startswith("__MACOSX/")
+            and "/." not in info.filename
         }
 
     def matching(self, pattern: re.Pattern[str]) -> list[str]:
@@ -82,14 +105,14 @@ class _Members:
 
     def read(self, path: str) -> bytes:
         """Unpack a member. Raises NotSavedPages when all that is read grows over the bound."""
-        pieces = []
-        with self._archive.open(self.by_path[path]) as stream:
-            while piece := stream.read(min(_PIECE, self._left + 1)):
-                self._left -= len(piece)
-                if self._left < 0:
-                    raise NotSavedPages(f"This zip file unpacks to more than {MAX_UNPACKED >> 20} MB.")
-                pieces.append(piece)
-        return b"".join(pieces)
+        with _sentences(), self._archive.open(self.by_path[path]) as stream:
+            data = bytearray()
+            while len(data) <= self._left and (piece := stream.read(_PIECE)):
+                data += piece
+        self._left -= len(data)
+        if self._left < 0:
+            raise NotSavedPages(f"This zip file unpacks to more than {MAX_UNPACKED >> 20} MB.")
+        return bytes(data)
 
 
 def _omnivore(members: _Members) -> SavedFile:

@@ -95,7 +95,10 @@ class _Reader:
         if name == "a":
             self._anchor(tag)
         elif name in ("dt", "li"):
-            self.finish()
+            if tag.closes:
+                self.place = ""
+            else:
+                self.finish()
         elif name == "dd":
             self.place = "" if tag.closes or self.link is None else "dd"
         elif name == "dl":

@@ -83,7 +83,7 @@ class Collection:
         title = " ".join(page.title.split())
         entry = replace(
             page, url=url, title="" if title in (url, page.url) else title, tags=_unique(page.tags),
-            note=page.note.strip(),
+            note=page.note.replace("\r\n", "\n").replace("\r", "\n").strip(),
         )  # fmt: skip
         self._pages.setdefault(address_key(url), []).append(entry)
 

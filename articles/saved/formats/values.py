@@ -5,18 +5,21 @@ from __future__ import annotations
 import ast
 import html
 import json
-import math
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from crawler.reading.charset import decode
 from crawler.reading.dates import Dates
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _NUMBER = re.compile(r"[+-]?\d{1,20}(?:\.\d+)?")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _DAY_FIRST = re.compile(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d)")
 _UNIX, _CHROME = datetime(1970, 1, 1, tzinfo=UTC), datetime(1601, 1, 1, tzinfo=UTC)
 _LAST = datetime(2100, 1, 1, tzinfo=UTC)
+_MAX_SECONDS = 100_000_000_000
+"""A larger number counts parts of seconds."""
 _TRUE = {"1", "true", "yes", "y", "on"}
 _LIST = re.compile(r"\s*\[.*\]\s*", re.DOTALL)
 
@@ -50,8 +53,10 @@ def plain(value: object) -> str:
 
 
 def raw(value: object) -> str:
-    """Return a text or number as text without surroundings. None and objects are ""."""
-    return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    """Return a text or number as text that a database takes, without space around. None and objects are ""."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return _UNSTORABLE.sub("", str(value)).strip()
 
 
 def flag(value: object) -> bool:
@@ -77,8 +82,8 @@ class Times:
         if not text:
             return None
         try:
-            time = number_time(float(text)) if _NUMBER.fullmatch(text) else self._written(text)
-        except (ValueError, OverflowError):
+            time = number_time(Decimal(text)) if _NUMBER.fullmatch(text) else self._written(text)
+        except (ValueError, ArithmeticError, OSError):
             return None
         return time if time is not None and _UNIX < time < _LAST else None
 
@@ -95,15 +100,15 @@ class Times:
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
-def number_time(number: float) -> datetime | None:
-    """Return the time that a number stands for by its size. None for zero, less and infinity."""
-    if number <= 0 or not math.isfinite(number):
+def number_time(number: Decimal) -> datetime | None:
+    """Return the time that a number stands for by its size. Returns None for zero and less."""
+    if number <= 0:
         return None
-    if 1e16 <= number < 1e17:
-        return _CHROME + timedelta(microseconds=number)
-    for scale in (1, 1e3, 1e6, 1e9):
-        if number / scale < 1e11:
-            return _UNIX + timedelta(seconds=number / scale)
+    if len(str(int(number))) == 17:
+        return _CHROME + timedelta(microseconds=int(number))
+    for scale in (1, 1_000, 1_000_000, 1_000_000_000):
+        if number < _MAX_SECONDS * scale:
+            return _UNIX + timedelta(microseconds=int(number * 1_000_000 / scale))
     return None
 
 
