@@ -41,14 +41,14 @@ def read_list(text: str) -> SavedFile:
     """Read an HTML file of links. Raises NotSavedPages for any other page."""
     title = _TITLE.search(text[:5000])
     name = title[1].strip().lower() if title else ""
-    if "pocket" in name or (" time_added=" in text and not _BOOKMARKS.search(text)):
+    if "pocket export" in name or (" time_added=" in text and not _BOOKMARKS.search(text)):
         program = _POCKET
-    elif "instapaper" in name:
+    elif "instapaper: export" in name:
         program = _INSTAPAPER
     elif _BOOKMARKS.search(text):
         program = "Pinboard" if "pinboard" in name else "bookmarks"
     else:
-        raise NotSavedPages("This web page is not a list of bookmarks that a program wrote.")
+        raise NotSavedPages("This HTML or XML file is not a list of bookmarks that a program wrote.")
     reader = _Reader(Collection(program))
     for piece in pieces(text):
         if isinstance(piece, Tag):
@@ -123,10 +123,8 @@ class _Reader:
             if self.place == "a":
                 self.place = ""
             return
-        is_entry = "href" in tag.attributes
-        if self.place == "dd" and not any(name in tag.attributes for name in _SAVED):
-            is_entry = False
-        if is_entry:
+        is_dated = any(name in tag.attributes for name in _SAVED)
+        if is_dated or (self.place != "dd" and ("href" in tag.attributes or "feedurl" in tag.attributes)):
             self.finish()
             self.link, self.place = tag, "a"
 

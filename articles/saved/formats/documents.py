@@ -167,15 +167,39 @@ def read_document(text: str) -> SavedFile:
         return _firefox(value)
     if isinstance(value.get("collections"), list):
         return _linkwarden(value)
+    if isinstance(value.get("bookmarks"), list):
+        return read_entries(_with_lists(value["bookmarks"], value.get("lists")), "Karakeep")
     embedded = value.get("_embedded")
     for entries in (
-        value.get("bookmarks"),
         value.get("results"),
         embedded.get("items") if isinstance(embedded, dict) else None,
     ):
         if isinstance(entries, list):
-            return read_entries(entries, "Karakeep" if "bookmarks" in value else "linkding")
+            return read_entries(entries, "linkding")
     raise NotSavedPages("This JSON file is not of a known program.")
+
+
+def _with_lists(entries: list[Any], lists: object) -> list[Any]:
+    """Return Karakeep's bookmarks with the names of their lists as tags, before their own."""
+    names = {
+        raw(item.get("id")): plain(item.get("name"))
+        for item in (lists if isinstance(lists, list) else [])
+        if isinstance(item, dict)
+    }
+    if not names:
+        return entries
+    return [
+        {
+            **entry,
+            "tags": [
+                *(names.get(key, "") for key in list_of(entry.get("lists"))),
+                *list_of(entry.get("tags")),
+            ],
+        }
+        if isinstance(entry, dict)
+        else entry
+        for entry in entries
+    ]
 
 
 def loaded(text: str) -> Any:

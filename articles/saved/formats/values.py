@@ -12,6 +12,9 @@ from decimal import Decimal
 from crawler.reading.charset import decode
 from crawler.reading.dates import Dates
 
+MAX_LITERAL = 100_000
+"""Characters of a list that is read as JSON or Python. A longer one is split at its commas."""
+
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _NUMBER = re.compile(r"[+-]?\d{1,20}(?:\.\d+)?")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -53,7 +56,7 @@ def plain(value: object) -> str:
 
 
 def raw(value: object) -> str:
-    """Return a text or number as text that a database takes, without space around. None and objects are ""."""
+    """Return a text or number as text that a database takes, stripped. None and objects are ""."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return _UNSTORABLE.sub("", str(value)).strip()
@@ -129,7 +132,7 @@ def list_of(value: object) -> list[str]:
 
 
 def _literal(text: str) -> object:
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, ast.literal_eval) if len(text) <= MAX_LITERAL else ():
         try:
             return read(text.strip())
         except (ValueError, SyntaxError, RecursionError, MemoryError):
