@@ -217,7 +217,8 @@ def test_what_is_no_web_address_is_named(url: str, why: str) -> None:
     [
         (1700000000, 2023), ("1700000000.5", 2023), (1700000000000, 2023), (1700000000000000, 2023),
         (1700000000000000000, 2023), ("13344473600000000", 2023), ("2023-11-14T22:13:20+0100", 2023),
-        ("2023-11-14 22:13:20 UTC", 2023), ("November 14, 2023 10:13 PM", 2023), ("14/11/2023 10:13:20", 2023),
+        ("2023-11-14 22:13:20 UTC", 2023), ("November 14, 2023 10:13 PM", 2023),
+        ("14/11/2023 10:13:20", 2023),
         (0, None), (-5, None), ("", None), (None, None), (True, None), ("soon", None), ("9" * 20, None),
     ],
 )  # fmt: skip
@@ -230,8 +231,8 @@ def test_times_are_read_by_their_size_or_form(value: object, year: int | None) -
     "data, sentence",
     [
         (b"", "empty"),
-        (b"Dear all, this is a letter.", "no columns"),
-        (b"name,age\nA,3\n", "no columns"),
+        (b"Dear all, this is a letter.", "not a table"),
+        (b"name,age\nA,3\n", "not a table"),
         (b'{"url": "https://a.example/"}', "not of a known program"),
         (b"[1, 2]", "not of a known program"),
         (b'[{"url": "https://a.exa', "damaged at line 1"),
@@ -279,6 +280,9 @@ def test_a_cell_of_a_megabyte_is_read() -> None:
         (HEAD, '<DT><A HREF="https://a.example/" TAGS="t{0}">T</A><DD>note {0}\n'),
         (HEAD, '<A HREF="'),
         (HEAD, "<!--"),
+        (HEAD + "<A", " " * 50),
+        (HEAD + '<A HREF="', " " * 50),
+        (HEAD + '<DT><A HREF="https://a.example/">T</A><DD>', "[linkding-notes]"),
     ],
 )
 def test_time_grows_with_length(head: str, entry: str) -> None:

@@ -170,10 +170,10 @@ def markdown_highlights(text: str) -> tuple[tuple[SavedHighlight, ...], str]:
         elif blocks[-1][0]:
             blocks[-1][1].append("")
     highlights = []
-    for quotes, rest in blocks[1:]:
-        labels = next((line for line in rest if line), "")
+    for quotes, note_lines in blocks[1:]:
+        labels = next((line for line in note_lines if line), "")
         tags = tuple(tag.strip() for tag in labels[1:].split(" #")) if re.match(r"#\w", labels) else ()
-        note = "\n".join(rest).strip()
+        note = "\n".join(note_lines).strip()
         highlights.append(
             SavedHighlight(
                 "\n".join(quotes).strip(), note[len(labels) :].strip() if tags else note, tags=tags

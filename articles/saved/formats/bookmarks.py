@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from articles.saved.formats.markup import Tag, pieces
 from articles.saved.formats.pages import Collection, NotSavedPages, SavedFile, SavedPage
-from articles.saved.formats.values import Times, tags_of
+from articles.saved.formats.values import Times, tags_of, twice_unescaped
 
 MAX_FOLDERS = 20
 """Innermost folders that become tags of a page."""
@@ -19,7 +19,7 @@ MAX_FOLDERS = 20
 _POCKET, _INSTAPAPER = "Pocket", "Instapaper"
 _TITLE = re.compile(r"<title>\s*([^<]{0,200})", re.IGNORECASE)
 _BOOKMARKS = re.compile(r"NETSCAPE-Bookmark-file|<DT>\s*<(?:A|H3)\b", re.IGNORECASE)
-_LINKDING_NOTES = re.compile(r"\[linkding-notes\](.*?)\[/linkding-notes\]", re.DOTALL)
+_LINKDING_NOTES = ("[linkding-notes]", "[/linkding-notes]")
 _LINKDING_ARCHIVED = "linkding:bookmarks.archived"
 _ROOTS = {
     "bookmarks", "bookmarks bar", "bookmarks toolbar", "bookmarks menu", "bookmarksbar", "bookmarksmenu",
@@ -148,9 +148,10 @@ class _Reader:
     def _page(self, link: Tag) -> SavedPage:
         values = link.attributes
         tags = tags_of(values.get("tags", ""))
-        note, count = _LINKDING_NOTES.subn(lambda match: f"\n\n{match[1]}", "".join(self.notes))
-        if count:
+        description, mark, notes = "".join(self.notes).partition(_LINKDING_NOTES[0])
+        if mark:
             self.collection.program = "linkding"
+        note = f"{description.strip()}\n\n{notes.partition(_LINKDING_NOTES[1])[0]}"
         is_read = values.get("toread") == "0" or _LINKDING_ARCHIVED in tags
         tags = tuple(tag for tag in tags if tag != _LINKDING_ARCHIVED)
         folders, state = tuple(self.folders[-MAX_FOLDERS:]), ""
@@ -159,7 +160,7 @@ class _Reader:
             folders = () if state in ("", "unread", "archive", "read archive", "starred") else (self.heading,)
         return SavedPage(
             url=values.get("href", ""),
-            title="".join(self.titles),
+            title=twice_unescaped("".join(self.titles)),
             tags=folders + tags,
             note=note.strip(),
             saved=self.times.read(next((values[name] for name in _SAVED if name in values), "")),

@@ -281,10 +281,10 @@ def _linkwarden(value: Entry) -> SavedFile:
 
 def _path(group: Entry, by_id: Mapping[int, Entry]) -> list[str]:
     names: list[str] = []
-    seen = set()
+    visited = set()
     current: Entry | None = group
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
+    while current is not None and id(current) not in visited:
+        visited.add(id(current))
         name = plain(current.get("name"))
         if name and name.lower() != "unorganized":
             names.insert(0, name)

@@ -19,7 +19,8 @@ _TAG = re.compile(
     r"(?=[\s/>])|<!--|<!",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"[\s/]*([^\s=>\"'/]+)(\s*=\s*)?")
+_GAP = re.compile(r"[\s/]*")
+_NAME = re.compile(r"([^\s=>\"'/]+)(\s*=\s*)?")
 _BARE = re.compile(r"[^\s>]*")
 _UNQUOTED_NEXT = re.compile(r"\s+[A-Za-z_]{2,20}=$")
 """The next attribute's name inside a value: the quotation mark before it is missing."""
@@ -65,7 +66,11 @@ def _after_declaration(text: str, match: re.Match[str]) -> int:
 def _attributes(text: str, position: int) -> tuple[dict[str, str], int]:
     """Read attributes up to the tag's end. Also returns the position behind it."""
     attributes: dict[str, str] = {}
-    while position < len(text) and text[position] != ">":
+    while True:
+        gap = _GAP.match(text, position)
+        position = gap.end() if gap else position
+        if position >= len(text) or text[position] == ">":
+            return attributes, position + 1
         match = _NAME.match(text, position)
         if match is None:
             position += 1
@@ -75,7 +80,6 @@ def _attributes(text: str, position: int) -> tuple[dict[str, str], int]:
         if match[2]:
             value, position = _value(text, position)
         attributes.setdefault(match[1].lower(), unescaped(value).strip())
-    return attributes, position + 1
 
 
 def _value(text: str, position: int) -> tuple[str, int]:
@@ -83,7 +87,8 @@ def _value(text: str, position: int) -> tuple[str, int]:
     if quote and quote in "\"'":
         end = text.find(quote, position + 1, position + 1_000_000)
         if end >= 0:
-            return _UNQUOTED_NEXT.sub("", text[position + 1 : end]), end + 1
+            overrun = _UNQUOTED_NEXT.search(text, max(position + 1, end - 40), end)
+            return text[position + 1 : overrun.start() if overrun else end], end + 1
         position += 1
     match = _BARE.match(text, position)
     return (match[0], match.end()) if match else ("", position)

@@ -110,9 +110,10 @@ def refusal(url: str) -> str:
     except ValueError:
         return "The address is not valid."
     if parts.scheme.lower() not in ("http", "https"):
-        named = parts.scheme and not parts.scheme[0].isdigit()
         return (
-            f"{parts.scheme}: is not an address of a web page." if named else "The address is not complete."
+            f"{parts.scheme}: is not an address of a web page."
+            if parts.scheme
+            else "The address is not complete."
         )
     if not host or _IMPOSSIBLE.search(host) or "%20" in host:
         return "The address is not valid."

@@ -24,6 +24,7 @@ MAX_ROW_LINES = 5_000
 _REREAD, MIN_REREAD = 10, 50_000
 """Lines that are read again behind broken rows: on average of each line, and at least."""
 _INSTAPAPER_STATES = {"unread", "archive", "starred"}
+_TIMES = ("created", "created_at", "creation date", "date", "date_added", "saved_at", "added", "timestamp")
 _NO_FOLDER = {"", "unsorted"}
 
 csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
@@ -40,8 +41,10 @@ def instapaper(row: Row, times: Times) -> SavedPage:
     """Read a row of Instapaper, whose folder is a state or a tag, and whose tags are a JSON list."""
     folder = row["folder"]
     state = folder.lower()
-    own = () if state in _INSTAPAPER_STATES else (folder,)
-    page = _page(row, times, saved="timestamp", note="selection", is_read=state == "archive", tags=own)
+    tags = () if state in _INSTAPAPER_STATES else (folder,)
+    selection = plain(row["selection"])
+    highlights = (SavedHighlight(selection),) if selection else ()
+    page = _page(row, times, saved="timestamp", is_read=state == "archive", tags=tags, highlights=highlights)
     return replace(page, is_starred=state == "starred")
 
 
@@ -98,9 +101,7 @@ def matter(row: Row, times: Times) -> SavedPage:
 
 def plain_table(row: Row, times: Times) -> SavedPage:
     """Read a row of any table with addresses, by columns of the usual names."""
-    saved = next(
-        (name for name in ("created", "created_at", "date", "added", "timestamp") if row[name]), "created"
-    )
+    saved = next((name for name in _TIMES if row[name]), "created")
     tags = () if row["folder"].lower() in _NO_FOLDER else row["folder"].split("/")
     return _page(row, times, saved=saved, note="note", tags=tags)
 
@@ -124,8 +125,7 @@ FORMS = (
     Form("Raindrop", frozenset({"url", "folder", "created"}), raindrop),
     Form("Matter", frozenset({"url", "in queue", "favorited"}), matter),
     Form("Omnivore", frozenset({"url", "state", "labels"}), omnivore),
-    Form("CSV", frozenset({"url", "title"}), plain_table),
-    Form("CSV", frozenset({"url", "tags"}), plain_table),
+    Form("CSV", frozenset({"url"}), plain_table),
 )
 
 
@@ -149,7 +149,7 @@ def read_table(text: str) -> SavedFile:
     ]
     form = next((form for form in FORMS if form.columns <= set(header)), None)
     if form is None:
-        raise NotSavedPages("This table has no columns of a known program: an address, a title or tags.")
+        raise NotSavedPages("This file is not a table with a column of addresses, and of no known program.")
     collection, times = Collection(form.program), Times()
     for number, cells in _rows(lines, first + 1, delimiter, header, collection):
         row = _Cells(zip(header, _realigned(cells, header), strict=False))

@@ -12,11 +12,14 @@ from decimal import Decimal
 from crawler.reading.charset import decode
 from crawler.reading.dates import Dates
 
+MAX_TIME = 100
+"""Characters of a text that may be a time."""
 MAX_LITERAL = 100_000
 """Characters of a list that is read as JSON or Python. A longer one is split at its commas."""
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _NUMBER = re.compile(r"[+-]?\d{1,20}(?:\.\d+)?")
+_DOUBLED = re.compile(r"&(?:#\d{2,5}|#x[0-9a-fA-F]{2,5}|amp|quot|apos|nbsp);")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _DAY_FIRST = re.compile(r"(\d\d)/(\d\d)/(\d{4}) (\d\d):(\d\d):(\d\d)")
 _UNIX, _CHROME = datetime(1970, 1, 1, tzinfo=UTC), datetime(1601, 1, 1, tzinfo=UTC)
@@ -48,6 +51,11 @@ def text_of(data: bytes) -> str:
 def unescaped(text: str) -> str:
     """Decode complete character references, so that "&copy=1" in an address stays as it is."""
     return _ENTITY.sub(lambda match: html.unescape(match[0]), text) if "&" in text else text
+
+
+def twice_unescaped(text: str) -> str:
+    """Decode what a decoded title still has of references to quotation marks and the like, not to < and >."""
+    return _DOUBLED.sub(lambda match: html.unescape(match[0]), text) if "&" in text else text
 
 
 def plain(value: object) -> str:
@@ -82,7 +90,7 @@ class Times:
         if isinstance(value, bool):
             return None
         text = raw(value)
-        if not text:
+        if not 0 < len(text) <= MAX_TIME:
             return None
         try:
             time = number_time(Decimal(text)) if _NUMBER.fullmatch(text) else self._written(text)
