@@ -21,10 +21,10 @@ from articles.saved.formats import documents
 from articles.saved.formats.pages import (
     Collection,
     NotSavedPages,
-    Problem,
     SavedFile,
     SavedHighlight,
     SavedPage,
+    SavedProblem,
 )
 from articles.saved.formats.values import Times, text_of
 
@@ -131,7 +131,7 @@ def _omnivore(members: _Members) -> SavedFile:
 
 @dataclass(frozen=True, slots=True)
 class _Extras:
-    """What lies beside an entry of Omnivore's metadata."""
+    """Content, highlights and note in the files beside an entry of Omnivore's metadata."""
 
     html: str = ""
     highlights: tuple[SavedHighlight, ...] = ()
@@ -203,7 +203,7 @@ def _files(members: _Members, read: Callable[[bytes, str], SavedFile]) -> SavedF
             files.append(read(data, path))
         except NotSavedPages as error:
             if data.strip() not in _EMPTY:
-                files.append(SavedFile("", [], [Problem(0, path, str(error))]))
+                files.append(SavedFile("", [], [SavedProblem(0, path, str(error))]))
     programs = [file.program for file in files if file.program]
     if not programs:
         raise NotSavedPages("This zip file holds no saved pages of a known program.")

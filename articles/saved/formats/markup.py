@@ -1,9 +1,8 @@
 """A reader of the loose HTML of bookmark files, whose titles and notes may hold unescaped markup. Pure.
 
 These files are no documents: elements are not closed, an open <script> stands in a description, folders are
-nested by the hundred. HTML parsers repair that by moving or dropping text, so only the tags that
-carry meaning here are taken as tags, and all others are text. Time is
-linear in the length.
+nested by the hundred. HTML parsers, lxml's too, repair that by moving or dropping text, so only the tags that
+carry meaning here are taken as tags, and all others are text. Time is linear in the length.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class SavedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SavedProblem:
     """An entry that could not be taken: its line, or in JSON its number, its beginning and the reason."""
 
     line: int
@@ -62,7 +62,7 @@ class SavedFile:
 
     program: str
     pages: list[SavedPage]
-    problems: list[Problem]
+    problems: list[SavedProblem]
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Collection:
     """The entries of a file so far, by address."""
 
     program: str
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[SavedProblem] = field(default_factory=list)
     _pages: dict[str, list[SavedPage]] = field(default_factory=dict)
 
     def add(self, page: SavedPage, line: int) -> None:
@@ -90,7 +90,7 @@ class Collection:
     def refuse(self, line: int, text: str, why: str) -> None:
         """Note an entry that cannot be taken."""
         self.problems.append(
-            Problem(line, " ".join(text[: 2 * MAX_PROBLEM_TEXT].split())[:MAX_PROBLEM_TEXT], why)
+            SavedProblem(line, " ".join(text[: 2 * MAX_PROBLEM_TEXT].split())[:MAX_PROBLEM_TEXT], why)
         )
 
     def file(self) -> SavedFile:

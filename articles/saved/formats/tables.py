@@ -107,7 +107,7 @@ def plain_table(row: Row, times: Times) -> SavedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TableForm:
     """A program's table, known by columns that it must have."""
 
     program: str
@@ -116,16 +116,16 @@ class Form:
 
 
 FORMS = (
-    Form("Readwise", frozenset({"highlight", "book title"}), readwise),
-    Form("Readwise Reader", frozenset({"url", "document tags", "saved date"}), reader),
-    Form("Pocket", frozenset({"url", "time_added"}), pocket),
-    Form("Instapaper", frozenset({"url", "selection", "folder"}), instapaper),
-    Form("Wallabag", frozenset({"url", "content", "mime type"}), wallabag),
-    Form("Raindrop", frozenset({"url", "excerpt", "folder"}), raindrop),
-    Form("Raindrop", frozenset({"url", "folder", "created"}), raindrop),
-    Form("Matter", frozenset({"url", "in queue", "favorited"}), matter),
-    Form("Omnivore", frozenset({"url", "state", "labels"}), omnivore),
-    Form("CSV", frozenset({"url"}), plain_table),
+    TableForm("Readwise", frozenset({"highlight", "book title"}), readwise),
+    TableForm("Readwise Reader", frozenset({"url", "document tags", "saved date"}), reader),
+    TableForm("Pocket", frozenset({"url", "time_added"}), pocket),
+    TableForm("Instapaper", frozenset({"url", "selection", "folder"}), instapaper),
+    TableForm("Wallabag", frozenset({"url", "content", "mime type"}), wallabag),
+    TableForm("Raindrop", frozenset({"url", "excerpt", "folder"}), raindrop),
+    TableForm("Raindrop", frozenset({"url", "folder", "created"}), raindrop),
+    TableForm("Matter", frozenset({"url", "in queue", "favorited"}), matter),
+    TableForm("Omnivore", frozenset({"url", "state", "labels"}), omnivore),
+    TableForm("CSV", frozenset({"url"}), plain_table),
 )
 
 
