@@ -9,11 +9,11 @@ from __future__ import annotations
 from articles.saved.formats.archives import is_archive, read_archive
 from articles.saved.formats.bookmarks import is_list, read_list
 from articles.saved.formats.documents import is_document, read_document
-from articles.saved.formats.pages import NotSavedPages, SavedFile, SavedHighlight, SavedPage, SavedProblem
+from articles.saved.formats.pages import FiledPage, NotSavedPages, SavedFile, SavedHighlight, SavedProblem
 from articles.saved.formats.tables import read_table
 from articles.saved.formats.values import text_of
 
-__all__ = ["NotSavedPages", "SavedFile", "SavedHighlight", "SavedPage", "SavedProblem", "read_saved"]
+__all__ = ["FiledPage", "NotSavedPages", "SavedFile", "SavedHighlight", "SavedProblem", "read_saved"]
 
 
 def read_saved(data: bytes, name: str = "") -> SavedFile:

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 
 from articles.saved.formats import documents
 from articles.saved.formats.pages import (
-    Collection,
+    EntryCollection,
+    FiledPage,
     NotSavedPages,
     SavedFile,
     SavedHighlight,
-    SavedPage,
     SavedProblem,
 )
 from articles.saved.formats.values import Times, text_of
@@ -117,7 +117,7 @@ class _Members:
 
 def _omnivore(members: _Members) -> SavedFile:
     """Read Omnivore's export: metadata, and by slug a page's content and its highlights in Markdown."""
-    collection, times = Collection("Omnivore"), Times()
+    collection, times = EntryCollection("Omnivore"), Times()
     number = 0
     for path in sorted(members.matching(_METADATA), key=_natural):
         folder = posixpath.dirname(path)
@@ -137,7 +137,7 @@ class _Extras:
     highlights: tuple[SavedHighlight, ...] = ()
     note: str = ""
 
-    def joined(self, entry: documents.Entry, times: Times) -> SavedPage:
+    def joined(self, entry: documents.Entry, times: Times) -> FiledPage:
         """Read an entry, with what lies beside it."""
         page = documents.omnivore(entry, times)
         return replace(page, html=self.html, highlights=self.highlights, note=self.note)
@@ -184,7 +184,7 @@ def markdown_highlights(text: str) -> tuple[tuple[SavedHighlight, ...], str]:
 
 def _readeck(members: _Members) -> SavedFile:
     """Read Readeck's backup, with a folder and an info.json for each bookmark."""
-    collection, times = Collection("Readeck"), Times()
+    collection, times = EntryCollection("Readeck"), Times()
     for number, path in enumerate(members.named("info.json"), 1):
         documents.add_entry(
             collection, documents.readeck, documents.loaded(text_of(members.read(path))), number, times
@@ -207,7 +207,7 @@ def _files(members: _Members, read: Callable[[bytes, str], SavedFile]) -> SavedF
     programs = [file.program for file in files if file.program]
     if not programs:
         raise NotSavedPages("This zip file holds no saved pages of a known program.")
-    collection = Collection(programs[0])
+    collection = EntryCollection(programs[0])
     for file in files:
         for page in file.pages:
             collection.add(page, 0)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from articles.saved.formats.markup import Tag, pieces
-from articles.saved.formats.pages import Collection, NotSavedPages, SavedFile, SavedPage
+from articles.saved.formats.pages import EntryCollection, FiledPage, NotSavedPages, SavedFile
 from articles.saved.formats.values import Times, tags_of, twice_unescaped
 
 MAX_FOLDERS = 20
@@ -49,7 +49,7 @@ def read_list(text: str) -> SavedFile:
         program = "Pinboard" if "pinboard" in name else "bookmarks"
     else:
         raise NotSavedPages("This HTML or XML file is not a list of bookmarks that a program wrote.")
-    reader = _Reader(Collection(program))
+    reader = _Reader(EntryCollection(program))
     for piece in pieces(text):
         if isinstance(piece, Tag):
             reader.tag(piece)
@@ -68,7 +68,7 @@ def is_root(name: str) -> bool:
 class _Reader:
     """The state between two pieces: open folders, and the entry, heading or note whose text comes."""
 
-    collection: Collection
+    collection: EntryCollection
     times: Times = field(default_factory=Times)
     folders: list[str] = field(default_factory=list)
     heading: str = ""
@@ -145,7 +145,7 @@ class _Reader:
         elif self.folders:
             self.folders.pop()
 
-    def _page(self, link: Tag) -> SavedPage:
+    def _page(self, link: Tag) -> FiledPage:
         values = link.attributes
         tags = tags_of(values.get("tags", ""))
         description, mark, notes = "".join(self.notes).partition(_LINKDING_NOTES[0])
@@ -158,7 +158,7 @@ class _Reader:
         if self.collection.program in (_POCKET, _INSTAPAPER):
             state = " ".join(self.heading.split()).lower()
             folders = () if state in ("", "unread", "archive", "read archive", "starred") else (self.heading,)
-        return SavedPage(
+        return FiledPage(
             url=values.get("href", ""),
             title=twice_unescaped("".join(self.titles)),
             tags=folders + tags,

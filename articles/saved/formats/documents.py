@@ -13,18 +13,18 @@ from dataclasses import replace
 from typing import Any
 
 from articles.saved.formats.bookmarks import MAX_FOLDERS, is_root
-from articles.saved.formats.pages import Collection, NotSavedPages, SavedFile, SavedHighlight, SavedPage
+from articles.saved.formats.pages import EntryCollection, FiledPage, NotSavedPages, SavedFile, SavedHighlight
 from articles.saved.formats.values import Times, flag, list_of, plain, raw, tags_of
 
 Entry = Mapping[str, Any]
-Reader = Callable[[Entry, Times], SavedPage]
+Reader = Callable[[Entry, Times], FiledPage]
 NO_PAGE = "https://omnivore.app/no_url"
 """Begins the address that Omnivore gives to an e-mail."""
 
 
-def wallabag(entry: Entry, times: Times) -> SavedPage:
+def wallabag(entry: Entry, times: Times) -> FiledPage:
     """Read an entry of wallabag 2, or of 1 with is_read and is_fav."""
-    return SavedPage(
+    return FiledPage(
         url=raw(entry.get("url")) or raw(entry.get("given_url")),
         title=plain(entry.get("title")),
         tags=tags_of(entry.get("tags")),
@@ -37,9 +37,9 @@ def wallabag(entry: Entry, times: Times) -> SavedPage:
     )
 
 
-def omnivore(entry: Entry, times: Times) -> SavedPage:
+def omnivore(entry: Entry, times: Times) -> FiledPage:
     """Read an entry of Omnivore's metadata. Its content and highlights are in files of their own."""
-    return SavedPage(
+    return FiledPage(
         url=raw(entry.get("url")),
         title=plain(entry.get("title")),
         tags=tags_of(entry.get("labels")),
@@ -48,11 +48,11 @@ def omnivore(entry: Entry, times: Times) -> SavedPage:
     )
 
 
-def karakeep(entry: Entry, times: Times) -> SavedPage:
+def karakeep(entry: Entry, times: Times) -> FiledPage:
     """Read a bookmark of Karakeep, or of Hoarder before. One without link has no address."""
     content = entry.get("content")
     content = content if isinstance(content, dict) else {}
-    return SavedPage(
+    return FiledPage(
         url=raw(content.get("url")),
         title=plain(entry.get("title")) or plain(content.get("title")),
         tags=tags_of(entry.get("tags")),
@@ -64,10 +64,10 @@ def karakeep(entry: Entry, times: Times) -> SavedPage:
     )
 
 
-def linkding(entry: Entry, times: Times) -> SavedPage:
+def linkding(entry: Entry, times: Times) -> FiledPage:
     """Read a bookmark of linkding's API."""
     notes = [raw(entry.get("description")), raw(entry.get("notes"))]
-    return SavedPage(
+    return FiledPage(
         url=raw(entry.get("url")),
         title=plain(entry.get("title")) or plain(entry.get("website_title")),
         tags=tags_of(entry.get("tag_names")),
@@ -77,9 +77,9 @@ def linkding(entry: Entry, times: Times) -> SavedPage:
     )
 
 
-def linkwarden(entry: Entry, times: Times) -> SavedPage:
+def linkwarden(entry: Entry, times: Times) -> FiledPage:
     """Read a link of Linkwarden."""
-    return SavedPage(
+    return FiledPage(
         url=raw(entry.get("url")),
         title=plain(entry.get("name")),
         tags=tags_of(entry.get("tags")),
@@ -88,9 +88,9 @@ def linkwarden(entry: Entry, times: Times) -> SavedPage:
     )
 
 
-def pinboard(entry: Entry, times: Times) -> SavedPage:
+def pinboard(entry: Entry, times: Times) -> FiledPage:
     """Read a bookmark of Pinboard, whose description is the title and whose tags stand between spaces."""
-    return SavedPage(
+    return FiledPage(
         url=raw(entry.get("href")),
         title=plain(entry.get("description")),
         tags=tags_of(raw(entry.get("tags")), " "),
@@ -100,9 +100,9 @@ def pinboard(entry: Entry, times: Times) -> SavedPage:
     )
 
 
-def readability(entry: Entry, times: Times) -> SavedPage:
+def readability(entry: Entry, times: Times) -> FiledPage:
     """Read a bookmark of Readability."""
-    return SavedPage(
+    return FiledPage(
         url=raw(entry.get("article__url")),
         title=plain(entry.get("article__title")),
         saved=times.read(entry.get("date_added")),
@@ -111,10 +111,10 @@ def readability(entry: Entry, times: Times) -> SavedPage:
     )
 
 
-def readeck(entry: Entry, times: Times) -> SavedPage:
+def readeck(entry: Entry, times: Times) -> FiledPage:
     """Read a bookmark of Readeck: its API's, or with capital letters its backup's info.json."""
     values = {name.replace("_", "").lower(): value for name, value in entry.items()}
-    return SavedPage(
+    return FiledPage(
         url=raw(values.get("url")),
         title=plain(values.get("title")),
         tags=tags_of(values.get("labels")),
@@ -126,9 +126,9 @@ def readeck(entry: Entry, times: Times) -> SavedPage:
     )
 
 
-def pocket_annotations(entry: Entry, times: Times) -> SavedPage:
+def pocket_annotations(entry: Entry, times: Times) -> FiledPage:
     """Read the highlights of a page from the annotations of Pocket's export."""
-    return SavedPage(
+    return FiledPage(
         url=raw(entry.get("url")),
         title=plain(entry.get("title")),
         highlights=_highlights(entry.get("highlights"), times),
@@ -224,14 +224,14 @@ def read_entries(entries: list[Any], fallback: str = "") -> SavedFile:
     )
     if read is None and (not fallback or entries):
         raise NotSavedPages("This JSON file is not of a known program.")
-    collection, times = Collection(program), Times()
+    collection, times = EntryCollection(program), Times()
     for number, entry in enumerate(entries, 1):
         if read is not None:
             add_entry(collection, read, entry, number, times)
     return collection.file()
 
 
-def add_entry(collection: Collection, read: Reader, entry: object, number: int, times: Times) -> None:
+def add_entry(collection: EntryCollection, read: Reader, entry: object, number: int, times: Times) -> None:
     """Add an entry, or note as a problem that it is no object or an e-mail without a page."""
     if not isinstance(entry, dict):
         collection.refuse(number, str(entry), "The entry is not an object.")
@@ -262,7 +262,7 @@ def _highlights(value: object, times: Times) -> tuple[SavedHighlight, ...]:
 
 def _linkwarden(value: Entry) -> SavedFile:
     """Read Linkwarden's backup: links in collections, whose names and parents' names become tags."""
-    collection, times = Collection("Linkwarden"), Times()
+    collection, times = EntryCollection("Linkwarden"), Times()
     groups = [group for group in value["collections"] if isinstance(group, dict)]
     by_id = {group["id"]: group for group in groups if isinstance(group.get("id"), int)}
     pinned = {raw(link.get("url")) for link in value.get("pinnedLinks") or [] if isinstance(link, dict)}
@@ -295,20 +295,20 @@ def _path(group: Entry, by_id: Mapping[int, Entry]) -> list[str]:
 
 def _chrome(roots: Entry) -> SavedFile:
     """Read Chrome's file: folders below roots, times in microseconds since 1601."""
-    collection, times = Collection("Chrome"), Times()
+    collection, times = EntryCollection("Chrome"), Times()
     tops = [
         node for node in roots.values() if isinstance(node, dict) and isinstance(node.get("children"), list)
     ]
     walk = _walk(tops, "name", lambda node: any(node is top for top in tops))
     for number, (node, folders) in enumerate(walk, 1):
         title, saved = plain(node.get("name")), times.read(node.get("date_added"))
-        collection.add(SavedPage(raw(node.get("url")), title, folders, saved=saved), number)
+        collection.add(FiledPage(raw(node.get("url")), title, folders, saved=saved), number)
     return collection.file()
 
 
 def _firefox(root: Entry) -> SavedFile:
     """Read Firefox's backup: containers below roots, times in microseconds, tags between commas."""
-    collection, times = Collection("Firefox"), Times()
+    collection, times = EntryCollection("Firefox"), Times()
     walk = _walk([root], "title", lambda node: bool(node.get("root")))
     for number, (node, folders) in enumerate(walk, 1):
         if node.get("type") == "text/x-moz-place-separator" or raw(node.get("typeCode")) == "3":
@@ -322,7 +322,7 @@ def _firefox(root: Entry) -> SavedFile:
         tags = (*folders, *tags_of(raw(node.get("tags"))))
         saved = times.read(node.get("dateAdded"))
         collection.add(
-            SavedPage(raw(node.get("uri")), plain(node.get("title")), tags, "".join(notes), saved), number
+            FiledPage(raw(node.get("uri")), plain(node.get("title")), tags, "".join(notes), saved), number
         )
     return collection.file()
 

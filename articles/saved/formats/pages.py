@@ -32,7 +32,7 @@ class SavedHighlight:
 
 
 @dataclass(frozen=True, slots=True)
-class SavedPage:
+class FiledPage:
     """A page that a person saved in another program. Times are in UTC, `html` is the content stored there."""
 
     url: str
@@ -61,19 +61,19 @@ class SavedFile:
     """The pages of a file in its order, each address once, and the entries that could not be taken."""
 
     program: str
-    pages: list[SavedPage]
+    pages: list[FiledPage]
     problems: list[SavedProblem]
 
 
 @dataclass(slots=True)
-class Collection:
+class EntryCollection:
     """The entries of a file so far, by address."""
 
     program: str
     problems: list[SavedProblem] = field(default_factory=list)
-    _pages: dict[str, list[SavedPage]] = field(default_factory=dict)
+    _pages: dict[str, list[FiledPage]] = field(default_factory=dict)
 
-    def add(self, page: SavedPage, line: int) -> None:
+    def add(self, page: FiledPage, line: int) -> None:
         """Add an entry, which becomes one page with others of its address. A useless address is a problem."""
         url = _CONTROL.sub("", page.url).strip().replace(" ", "%20")
         reason = refusal(url)
@@ -127,9 +127,9 @@ def address_key(url: str) -> str:
     return parts._replace(scheme=parts.scheme.lower(), netloc=parts.netloc.lower(), path=path).geturl()
 
 
-def joined(entries: Sequence[SavedPage]) -> SavedPage:
+def joined(entries: Sequence[FiledPage]) -> FiledPage:
     """Join the entries of one address: nothing of them is lost, and the earliest time is kept."""
-    return SavedPage(
+    return FiledPage(
         url=entries[0].url,
         title=next((entry.title for entry in entries if entry.title), ""),
         tags=_unique(tag for entry in entries for tag in entry.tags),

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from articles.saved.formats.pages import Collection, NotSavedPages, SavedFile, SavedHighlight, SavedPage
+from articles.saved.formats.pages import EntryCollection, FiledPage, NotSavedPages, SavedFile, SavedHighlight
 from articles.saved.formats.values import Times, flag, plain, raw, tags_of
 
 Row = Mapping[str, str]
@@ -30,14 +30,14 @@ _NO_FOLDER = {"", "unsorted"}
 csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
 
 
-def pocket(row: Row, times: Times) -> SavedPage:
+def pocket(row: Row, times: Times) -> FiledPage:
     """Read a row of Pocket: title,url,time_added,[cursor,]tags,status, with tags between "|"."""
     return _page(
         row, times, saved="time_added", separator="|", is_read=row["status"].lower() in ("archive", "read")
     )
 
 
-def instapaper(row: Row, times: Times) -> SavedPage:
+def instapaper(row: Row, times: Times) -> FiledPage:
     """Read a row of Instapaper, whose folder is a state or a tag, and whose tags are a JSON list."""
     folder = row["folder"]
     state = folder.lower()
@@ -48,12 +48,12 @@ def instapaper(row: Row, times: Times) -> SavedPage:
     return replace(page, is_starred=state == "starred")
 
 
-def wallabag(row: Row, times: Times) -> SavedPage:
+def wallabag(row: Row, times: Times) -> FiledPage:
     """Read a row of Wallabag's CSV, which tells neither read nor starred."""
     return _page(row, times, saved="creation date", html=row["content"], language=row["language"])
 
 
-def reader(row: Row, times: Times) -> SavedPage:
+def reader(row: Row, times: Times) -> FiledPage:
     """Read a document of Readwise Reader. Tags are a Python list."""
     progress = raw(row["reading progress"]).rstrip("%")
     is_read = row["location"].lower() == "archive" or progress in ("1", "1.0", "100")
@@ -62,7 +62,7 @@ def reader(row: Row, times: Times) -> SavedPage:
     )
 
 
-def readwise(row: Row, times: Times) -> SavedPage:
+def readwise(row: Row, times: Times) -> FiledPage:
     """Read a highlight of Readwise, as a page with one highlight."""
     url = next(filter(None, (row[name] for name in ("source url", "url", "book url", "document url"))), "")
     highlight = SavedHighlight(
@@ -73,33 +73,33 @@ def readwise(row: Row, times: Times) -> SavedPage:
         made=times.read(row["highlighted at"]),
     )
     title = plain(row["book title"] or row["title"])
-    return SavedPage(
+    return FiledPage(
         url, title, tags_of(row["document tags"]), highlights=(highlight,) if highlight.quote else ()
     )
 
 
-def raindrop(row: Row, times: Times) -> SavedPage:
+def raindrop(row: Row, times: Times) -> FiledPage:
     """Read a row of Raindrop, whose folder is a path. The excerpt is the page's own and left out."""
     folders = [] if row["folder"].lower() in _NO_FOLDER else row["folder"].split("/")
     page = _page(row, times, saved="created", note="note", tags=folders, highlights=_raindrop_highlights(row))
     return replace(page, is_starred=flag(row["favorite"]))
 
 
-def omnivore(row: Row, times: Times) -> SavedPage:
+def omnivore(row: Row, times: Times) -> FiledPage:
     """Read a row of the table that Omnivore takes: url,state,labels,saved_at."""
     return _page(
         row, times, saved="saved_at", tag_column="labels", is_read=row["state"].lower() == "archived"
     )
 
 
-def matter(row: Row, times: Times) -> SavedPage:
+def matter(row: Row, times: Times) -> FiledPage:
     """Read a row of Matter, with tags between ";"."""
     is_read = flag(row["read"]) or row["in queue"].lower() == "false"
     page = _page(row, times, saved="last interaction date", separator=";", is_read=is_read)
     return replace(page, is_starred=flag(row["favorited"]))
 
 
-def plain_table(row: Row, times: Times) -> SavedPage:
+def plain_table(row: Row, times: Times) -> FiledPage:
     """Read a row of any table with addresses, by columns of the usual names."""
     saved = next((name for name in _TIMES if row[name]), "created")
     tags = () if row["folder"].lower() in _NO_FOLDER else row["folder"].split("/")
@@ -112,7 +112,7 @@ class TableForm:
 
     program: str
     columns: frozenset[str]
-    read: Callable[[Row, Times], SavedPage]
+    read: Callable[[Row, Times], FiledPage]
 
 
 FORMS = (
@@ -150,7 +150,7 @@ def read_table(text: str) -> SavedFile:
     form = next((form for form in FORMS if form.columns <= set(header)), None)
     if form is None:
         raise NotSavedPages("This file is not a table with a column of addresses, and of no known program.")
-    collection, times = Collection(form.program), Times()
+    collection, times = EntryCollection(form.program), Times()
     for number, cells in _rows(lines, first + 1, delimiter, header, collection):
         row = _Cells(zip(header, _realigned(cells, header), strict=False))
         if form.read is reader and row["location"].lower() == "feed":
@@ -161,7 +161,7 @@ def read_table(text: str) -> SavedFile:
 
 
 def _rows(
-    lines: Sequence[str], first: int, delimiter: str, header: Sequence[str], collection: Collection
+    lines: Sequence[str], first: int, delimiter: str, header: Sequence[str], collection: EntryCollection
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each row with the number of its line, from 1.
 
@@ -223,8 +223,8 @@ def _page(
     row: Row, times: Times, *, saved: str, separator: str = ",", tag_column: str = "tags", note: str = "note",
     tags: Sequence[str] = (), is_read: bool = False, html: str = "", language: str = "",
     highlights: tuple[SavedHighlight, ...] = (),
-) -> SavedPage:  # fmt: skip
-    return SavedPage(
+) -> FiledPage:  # fmt: skip
+    return FiledPage(
         url=row["url"],
         title=plain(row["title"]),
         tags=(*tags, *tags_of(row[tag_column], separator)),
