@@ -37,6 +37,16 @@ _HAS: dict[str, Q] = {
 _IS: dict[str, Callable[[], Q]] = {
     # Those of other people are hidden where articles are read (`crawler.database.readers`).
     "saved": lambda: Q(Exists(apps.get_model("saved", "SavedPage").objects.filter(article=OuterRef("pk")))),
+    "edited": lambda: Q(
+        Exists(apps.get_model("edits", "ArticleVersion").objects.filter(article=OuterRef("pk"), number__gt=1))
+    ),
+    "gone": lambda: Q(
+        Exists(
+            apps.get_model("edits", "ArticleVersion").objects.filter(
+                article=OuterRef("pk"), kinds__contains=["gone"]
+            )
+        )
+    ),
     "highlighted": lambda: Q(
         Exists(
             visible(

@@ -29,6 +29,7 @@ from articles.api import (
     SubscriptionViewSet,
     TopicViewSet,
 )
+from articles.edits.api import ArticleEditsView, EditViewSet, VersionsView
 from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
 from articles.reader.api import MarksView, UnreadView
@@ -121,6 +122,7 @@ router.register("topics", TopicViewSet, "api-topic")
 router.register("personal-feeds", PersonalFeedViewSet, "api-personal-feed")
 router.register("interest/events", InterestEventViewSet, "api-interest-event")
 router.register("interest", InterestViewSet, "api-interest")
+router.register("edits", EditViewSet, "api-edit")
 router.register("saved", SavedViewSet, "api-saved")
 router.register("highlights", HighlightViewSet, "api-highlight")
 router.register("crawls", CrawlViewSet, "api-crawl")
@@ -144,6 +146,8 @@ router.register("tokens", ApiTokenViewSet, "api-token")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("articles/<int:pk>/marks/", MarksView.as_view(), name="api-article-marks"),
+    path("articles/<int:pk>/versions/", VersionsView.as_view(), name="api-article-versions"),
+    path("articles/<int:pk>/edits/", ArticleEditsView.as_view(), name="api-article-edits"),
     path("unread/", UnreadView.as_view(), name="api-unread"),
     path("planning/", RulesView.as_view(), name="api-planning"),
     path("kept/", KeptView.as_view(), name="api-kept"),

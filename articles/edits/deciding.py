@@ -17,7 +17,7 @@ from typing import Literal
 
 from cydifflib import SequenceMatcher
 
-from crawler.text.word_differences import word_difference
+from crawler.text.word_differences import Piece, word_difference
 
 Kind = Literal[
     "headline", "number", "name", "words", "sentence added", "sentence removed", "gone", "back"
@@ -40,6 +40,9 @@ OTHER_PAGE = 0.2
 CUT = 0.6
 """Share of the old text below which a text that only became shorter was cut, as by a paywall."""
 EMPTIED = 0.1
+HALF = 0.5
+MOST_STUCK = 8
+"""Words of an advertisement or stamp that stands at the end of a line of the article."""
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'",
                          "–": "-", "—": "-", "‑": "-", "…": "..."})  # fmt: skip
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -117,6 +120,8 @@ def edit_of(old: Standing, new: Standing, furniture: Collection[str] = ()) -> Ed
     """
     known = {plain(line) for line in furniture}
     before, after = _prose(old, known), _prose(new, known)
+    if _size(before) < HALF * old.length:  # other pages have the article, too: an overview, its print version
+        before, after = _prose(old, ()), _prose(new, ())
     edit = Edit()
     if old.title and new.title and _headline(old.title) != _headline(new.title):
         edit.note("headline")
@@ -154,6 +159,10 @@ def _prose(standing: Standing, furniture: Collection[str]) -> list[str]:
     return [line for each in standing.lines if (line := plain(each)) and line not in furniture]
 
 
+def _size(lines: Sequence[str]) -> int:
+    return sum(map(len, lines))
+
+
 def _headline(title: str) -> str:
     return _LEAD_COUNT.sub("", plain(title)).casefold()
 
@@ -162,7 +171,7 @@ def _is_another_page(before: Sequence[str], after: Sequence[str]) -> bool:
     """Return whether a page shows something else, or only the beginning of what it showed."""
     if not before or not after:
         return True
-    old, new = sum(map(len, before)), sum(map(len, after))
+    old, new = _size(before), _size(after)
     is_cut = new < CUT * old and not Counter(after) - Counter(before)
     return is_cut or _share(before, after) < OTHER_PAGE
 
@@ -236,8 +245,7 @@ def _note_line(edit: Edit, old: str, new: str) -> None:
         return
     prose = is_prose(old) or is_prose(new)
     removed, added = word_difference(old, new)
-    gone = [piece.text.strip() for piece in removed if piece.differs and piece.text.strip(" .,;:")]
-    come = [piece.text.strip() for piece in added if piece.differs and piece.text.strip(" .,;:")]
+    gone, come = _words_of(removed), _words_of(added)
     if not gone and not come:
         return
     if not prose and (len(old.split()) < 3 or not (gone and come)):  # a label, a link, a button
@@ -252,10 +260,20 @@ def _note_line(edit: Edit, old: str, new: str) -> None:
         edit.note(_surplus(gone, come))
 
 
+def _words_of(pieces: Sequence[Piece]) -> list[str]:
+    """Return the pieces that differ, without advertisements and stamps that stand within a line."""
+    texts = [piece.text.strip(" .,;:") for piece in pieces if piece.differs]
+    return [text for text in texts if text and not (len(text.split()) <= MOST_STUCK and _is_furniture(text))]
+
+
+def _is_furniture(text: str) -> bool:
+    return bool(_STAMP.match(text) or _INVITES.match(text) or _COUNTER.fullmatch(text))
+
+
 def _surplus(gone: Sequence[str], come: Sequence[str]) -> Kind:
     """Return the kind of the pieces that have no counterpart: a sentence where one is whole."""
     longer = come if len(come) > len(gone) else gone
-    is_sentence = any(_END.search(text) and len(text.split()) >= MIN_WORDS for text in longer)
+    is_sentence = any(len(text.split()) > MIN_WORDS and text[:1].isupper() for text in longer)
     if not is_sentence:
         return "words"
     return "sentence added" if longer is come else "sentence removed"
@@ -277,5 +295,7 @@ def _runs(old: str, new: str) -> bool:
         return True
     if _INVITES.match(old) and _INVITES.match(new):
         return True
+    if is_prose(old) and is_prose(new) and min(len(old), len(new)) >= LONG // 2:
+        return False  # "within the last 3 years" is no counter
     without = [_COUNTER.sub("#", line) for line in (old, new)]
     return without[0] == without[1]

@@ -23,6 +23,8 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.body import audio_of, body_of, media_of, peertube_player, reading_seconds, text_of
+from articles.edits.models import ArticleVersion
+from articles.edits.wording import times_edited
 from articles.enrichment.models import Enrichment
 from articles.enrichment.views import told
 from articles.interest import feedback
@@ -499,6 +501,7 @@ def _article(
         "lost": {highlight.pk for highlight in lost},
         "colors": Highlight.Color.choices,
         "saved": getattr(row, "saved", None),
+        "edited": _edits_in_words(row.pk),
         "sentences": sentences(plain_text(shown_body)) if "mark" in request.GET else [],
         "source": source,
         "has_both": bool(body.feed and body.page),
@@ -517,6 +520,12 @@ def _article(
         "next_article": following,
         "opened": True,
     }
+
+
+def _edits_in_words(article: int) -> tuple[str, bool]:
+    """Return how often an article was edited, in words, and whether it was taken back by its publisher."""
+    kinds = list(ArticleVersion.objects.filter(article=article, number__gt=1).values_list("kinds", flat=True))
+    return times_edited(len(kinds)), any("gone" in each for each in kinds[-1:])
 
 
 def _after_marking(
