@@ -27,6 +27,7 @@ _BODIES = {
     "service", "department", "desk", "committee", "developers", "redaction", "foundation", "society",
 }  # fmt: skip
 """Words in names of bodies, which have no first name."""
+_TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 MAX_KEY_PART = 24
 
 
@@ -78,7 +79,7 @@ def citation_key(row: ExportRow) -> str:
     """Return a key such as `svensson2026flood-17`: ASCII, the same in every export, and of no other row."""
     name = row.authors[0] if row.authors else row.site
     last = name.partition(",")[0] if "," in name else (name.split() or [""])[-1]
-    words = (_ascii(word) for word in one_line(row.title).split())
+    words = (_ascii(word) for word in one_line(_TAG.sub("", row.title)).split())
     word = next((word for word in words if len(word) > 1 and word not in _SMALL), "")
     year = f"{row.published.year:04}" if row.published else ""
     beginning = f"{_ascii(last)[:MAX_KEY_PART]}{year}{word[:MAX_KEY_PART]}"

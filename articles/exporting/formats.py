@@ -154,9 +154,9 @@ def as_csl(rows: Iterable[ExportRow], about: ExportedList) -> Iterator[bytes]:
     for number, row in enumerate(rows):
         item: dict[str, Any] = {"id": row.uid or row.key, "type": _CSL_TYPES.get(row.kind, "webpage")}
         members: dict[str, Any] = {
-            "title": _csl_text(row.title),
+            "title": one_line(row.title),
             "author": [{"literal": one_line(name)} for name in row.authors],
-            "container-title": _csl_text(row.site),
+            "container-title": one_line(row.site),
             "issued": _date_parts(row.published),
             "accessed": _date_parts(row.seen),
             "URL": web_address(row.url),
@@ -172,11 +172,6 @@ def as_csl(rows: Iterable[ExportRow], about: ExportedList) -> Iterator[bytes]:
 
 
 _CSL_TYPES = {"news": "article-newspaper", "saved": "webpage", "change": "webpage"}
-
-
-def _csl_text(text: str) -> str:
-    """Return the text so that no tag in it is taken for italics and the like."""
-    return re.sub(r"<(?=/?(?:i|b|sub|sup|sc|span)\b)", "\u2039", one_line(text))
 
 
 def _date_parts(at: Any) -> dict[str, list[list[int]]] | None:

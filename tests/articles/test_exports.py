@@ -99,7 +99,8 @@ def test_markdown_shows_what_was_written() -> None:
     )
     assert text.decode() == (
         "# List\n\n## [A \\[b\\] \\*c\\*](<https://example.org/a_b?c=1&d=%20#e>)\n\n"
-        "*Åsa Ödman · The Times · 2026-03-04*\n\n\\#water\n\n\\# no heading\n\n\\- no list\n\n1\\. no\n\ncode\n\n"
+        "*Åsa Ödman · The Times · 2026-03-04*\n\n\\#water\n\n\\# no heading\n\n\\- no list\n\n1\\. no"
+        "\n\ncode\n\n"
     )
 
 
@@ -234,8 +235,9 @@ def test_nobody_else_sees_private_rows_while_they_stream(reader: Subscriber) -> 
     story = Story.objects.create()
     Enrichment.objects.update_or_create(article=letter, defaults={"story": story})
     subscriber_of(owner).subscriptions.create(feed=feed)
+    page = reverse("story-export", args=[story.pk])
     paths = ["/api/articles/export/?as=jsonl", "/api/stories/export/?as=jsonl",
-             "/search/export/?as=jsonl&q=secret", f"{reverse('story-export', args=[story.pk])}?as=jsonl"]  # fmt: skip
+             "/search/export/?as=jsonl&q=secret", f"{page}?as=jsonl"]  # fmt: skip
     for user, is_there in ((owner, True), (other, False), (owner, True)):
         client = Client()
         client.force_login(user)
@@ -362,7 +364,8 @@ def test_pages_offer_the_files(client: Client, reader: Subscriber) -> None:
     story = Story.objects.create()
     Enrichment.objects.update_or_create(article=article, defaults={"story": story})
     for page, beginning in (
-        ("/read/?show=all", "/read/export/?show=all&amp;as="), ("/search/?q=headline", "/search/export/?q=headline"),
+        ("/read/?show=all", "/read/export/?show=all&amp;as="),
+        ("/search/?q=headline", "/search/export/?q=headline"),
         (reverse("story", args=[story.pk]), f"{reverse('story-export', args=[story.pk])}?as="),
         ("/sites/?show=all", "/sites/export/?show=all&amp;as="),
     ):  # fmt: skip

@@ -25,7 +25,7 @@ _VERBATIM = {"url", "doi", "date", "urldate", "author"}
 
 
 def parsed_bibtex(text: str) -> list[dict[str, str]]:
-    """Entries as BibTeX reads them: braces count even behind a backslash, and every sign of TeX is escaped."""
+    """Entries as BibTeX reads them: braces count even behind a backslash, and TeX's signs are escaped."""
     entries, at = [], 0
     while (start := text.find("@", at)) != -1:
         assert text[at:start].strip() == "", "words between entries"
