@@ -14,6 +14,8 @@ from django.db.models.functions import Now
 from msgspec import to_builtins
 
 from articles.dating import Dated, date_entry, date_first_entries, delay
+from articles.edits.history import Sighting, Text, edit_between, look_soon, record
+from articles.edits.models import ArticleVersion
 from articles.models import Article, Page
 from articles.pictures import attached_picture, first_picture
 from crawler.database.bulk import insert_rows, row_builder
@@ -255,11 +257,30 @@ def _rewrite(arrival: Arrival, entry: Entry) -> int:
     article = row.select_related("page").first()
     if article is None:
         return 0
+    page_text = ""
     if article.page and article.page.status == Page.Status.STORED:
-        text = fuller(article.page.text, columns["text"])
+        page_text = article.page.text
+        text = fuller(page_text, columns["text"])
         columns |= {"text": text, "text_length": len(text), "language": article.language}
         columns["image"] = columns["image"] or first_picture(article.page.content) or article.page.image
+    _keep_version(article, Text(columns["title"], columns["text"]), page_text, arrival.at)
     return row.update(**columns, revision=F("revision") + 1, updated=Now())
+
+
+def _keep_version(article: Article, new: Text, page_text: str, at: float) -> None:
+    """Store the version of an article that its feed has edited; its page is looked at soon, too.
+
+    A text that comes from the feed in the place of the page's, or the other way round, is no edit.
+    """
+    is_same_source = bool(page_text) and (article.text == page_text) == (new.text == page_text)
+    old = Text(article.title, article.text)
+    new = new if is_same_source or not page_text else Text(new.title, old.text)
+    if edit := edit_between(old, new):
+        seen = article.updated if article.revision else article.fetched
+        when = datetime.fromtimestamp(at, UTC)
+        record(article.pk, old, new, Sighting(edit, ArticleVersion.Shown.FEED, seen, when))
+    if article.page_id:
+        look_soon([article.page_id], datetime.fromtimestamp(at, UTC))
 
 
 def web_address(url: str) -> str:

@@ -36,6 +36,7 @@ ACCEPT_SAVED = f"{ACCEPT_PAGE}, application/pdf;q=0.8"
 HARDLY_ANY_TEXT = 250
 """Characters of a page below which a browser looks at it, too: it may be empty without JavaScript."""
 MAX_PDF_TITLE = 200
+NOT_MODIFIED = 304
 
 
 @serves("page", asks_robots=True)
@@ -54,6 +55,32 @@ def retrieve_page(client: Client, assignment: Assignment, rules: Robots | None, 
     if page is None:
         detail = "the page asks robots not to show its content (noindex)"
         return answered(assignment, at, response, failure=Failure.ROBOTS.value, detail=detail)
+    page = replace(page, content_type=storable(response.content_type, 200))
+    return answered(assignment, at, response, payload=page)
+
+
+@serves("recheck", asks_robots=True)
+def look_at_page_again(
+    client: Client, assignment: Assignment, rules: Robots | None, spacing: float
+) -> Harvest:
+    """Retrieve a page again, if it has changed. Returns its harvest, which names any failure."""
+    at = time.time()
+    try:
+        check_allowed(rules, assignment.url, client.config.user_agent)
+        response = client.get(
+            assignment.url, accept=ACCEPT_PAGE, etag=assignment.etag, last_modified=assignment.last_modified,
+            spacing=spacing,
+        )  # fmt: skip
+    except FetchError as error:
+        return refused(assignment, at, error)
+    if response.status == NOT_MODIFIED:
+        return answered(assignment, at, response, unchanged=True)
+    try:
+        page = readers.read(read_article, response, product_of(client.config.user_agent))
+    except ReadingError as error:
+        return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
+    if page is None:
+        return answered(assignment, at, response, failure=Failure.ROBOTS.value, detail="noindex")
     page = replace(page, content_type=storable(response.content_type, 200))
     return answered(assignment, at, response, payload=page)
 

@@ -11,13 +11,15 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.dispatch import receiver
 
+from articles.edits import rechecks
+from articles.edits.models import PageRecheck
 from articles.intake import Arrival, lock_articles, store_arrivals
 from articles.models import Article, Page
 from articles.pages import check_in_pages, feeds_of
 from articles.personal.versions import touch
 from crawler.engine.chosen import chosen
 from crawler.engine.leased import BatchSpace, lease_rows
-from crawler.engine.signals import settled
+from crawler.engine.signals import settled, ticked
 from crawler.engine.work import Results, Stored, Work, register
 from crawler.messages import Assignment
 from crawler.pipeline.documents import StoredDocument, take_stored
@@ -65,7 +67,7 @@ class PageWork(Work):
         return assignments
 
     def lock(self, results: Results, leases: Sequence[uuid.UUID]) -> None:
-        """Lock the articles of these pages, and the articles edited by feeds."""
+        """Lock the articles of these pages, of those looked at again, and those edited by feeds."""
         documents = [
             (result.id, retrieved.document)
             for batch in results.values()
@@ -73,11 +75,58 @@ class PageWork(Work):
             if (retrieved := result.brought(RetrievedFeed)) and retrieved.document
         ]
         edited = [(feed, entry.identity) for feed, document in documents for entry in document.edited]
-        lock_articles(edited, [result.id for result in self.mine(results) if not result.failure])
+        looked_at = [result.id for result in results.get("recheck", ()) if not result.unchanged]
+        pages = [result.id for result in self.mine(results) if not result.failure]
+        lock_articles(edited, [*pages, *looked_at])
 
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[int]:
         """Store downloaded pages. Returns their primary keys."""
-        return check_in_pages(self.mine(results), leases, float(settings.FEED_MIN_GAP_SECONDS))
+        stored = check_in_pages(self.mine(results), leases, float(settings.FEED_MIN_GAP_SECONDS))
+        rechecks.watch(self.mine(results), stored, now)
+        return stored
+
+
+@register
+class RecheckWork(Work):
+    """Pages of new articles that are looked at again for edits."""
+
+    kinds = ("recheck",)
+    order = 60
+    model = PageRecheck
+
+    def waiting(self, now: datetime) -> QuerySet[Any]:
+        """Return the looks that the budget allows."""
+        return PageRecheck.objects.free().filter(is_chosen=True, not_before__lte=now)
+
+    def lease(
+        self, leases: Mapping[int, uuid.UUID], space: Mapping[int, BatchSpace], now: datetime
+    ) -> dict[int, list[Assignment]]:
+        """Put chosen looks under the leases of their hosts."""
+        columns = ("page_id", "host_id", "losses", "etag", "last_modified")
+        rows = lease_rows(PageRecheck, leases, space, now, where="is_chosen", returning=columns)
+        pages = Page.objects.only("url", "owner_id").in_bulk([row[0] for row in rows])
+        assignments: dict[int, list[Assignment]] = {}
+        for page, host, losses, etag, modified in rows:
+            assignment = Assignment(
+                "recheck", page, pages[page].url, etag, modified, suspect=losses > 0,
+                owner=pages[page].owner_id or 0,
+            )  # fmt: skip
+            assignments.setdefault(host, []).append(assignment)
+        return assignments
+
+    def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[int]:
+        """Store what the looks have brought. Returns the pages whose articles were edited."""
+        return rechecks.settle(self.mine(results), leases, now)
+
+    def named(self, row: Any) -> tuple[str, int, str]:
+        """Return the kind, the page's key and its URL."""
+        return self.kinds[0], row.page_id, row.page.url
+
+
+@receiver(ticked)
+def plan_looks(now: datetime, **_: object) -> None:
+    """Choose the pages of new articles that are looked at again for edits."""
+    rechecks.plan(now)
 
 
 @receiver(arrived)
@@ -101,7 +150,7 @@ def raise_versions(feeds: Sequence[int], **_: object) -> None:
 @receiver(settled)
 def go_on(stored: Stored, **_: object) -> None:
     """Send stored pages to the graph, and raise the versions of feeds whose articles changed."""
-    pages = stored.get(PageWork, ())
+    pages = [*stored.get(PageWork, ()), *stored.get(RecheckWork, ())]
     if pages and settings.PIPELINE_STORED:
         take_stored(_documents(pages))
     changed = [visit.feed.id for visit in stored.get(FeedWork, ()) if visit.stored.new or visit.stored.edited]

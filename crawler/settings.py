@@ -106,6 +106,9 @@ FEED_TRAINING_MAX_TICKS = environment.integer("FEED_TRAINING_MAX_TICKS", 5, min_
 FEED_AUDIENCE_WEIGHT = environment.number("FEED_AUDIENCE_WEIGHT", 0.1)
 # Download the pages of new articles for their full text.
 FEED_ARTICLE_PAGES = environment.switch("FEED_ARTICLE_PAGES", True)
+# Look at the pages of new articles again, to keep what is edited after publication: up to an eighth more
+# requests.
+FEED_ARTICLE_EDITS = environment.switch("FEED_ARTICLE_EDITS", True)
 # Bridges that make feeds of sites that have none, such as channels of Telegram: comma-separated, each kind
 # (rsshub, rss-bridge) at most once, as in rsshub=https://hub.example. FETCH_ALLOWED_NETWORKS must
 # allow one in a private network.
@@ -262,6 +265,7 @@ INSTALLED_APPS = [
     "articles.things",
     "articles.greader",
     "articles.saved",
+    "articles.edits",
     "articles.interest",
     "recrawl",
     "crawler.operation.site.admin_config.GroupedAdminConfig",

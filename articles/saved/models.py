@@ -43,7 +43,7 @@ class SavedImport(models.Model):
 
     @property
     def is_done(self) -> bool:
-        """Whether all of its pages are here (their texts may still come)."""
+        """True when all of its pages are here (their texts may still come)."""
         return self.position >= self.total
 
 

@@ -102,6 +102,7 @@ DAYS = Choosable(_whole(0, 36_500))
 CHOOSABLE: dict[str, Choosable] = {
     "FETCH_HOST_SPACING_SECONDS": Choosable(_number(0.1, 3600)),
     "FEED_ARTICLE_PAGES": Choosable(_switch),
+    "FEED_ARTICLE_EDITS": Choosable(_switch),
     "RETENTION_ARTICLES_DAYS": DAYS,
     "RETENTION_PAGE_HTML_DAYS": DAYS,
     "RETENTION_RETRIEVALS_DAYS": DAYS,

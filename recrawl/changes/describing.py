@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext_lazy
 
+from crawler.text.word_differences import Piece, word_difference
 from crawler.web.sentences import translated
 from recrawl.comparing.differences import Difference
-from recrawl.comparing.word_differences import Piece, word_difference
 from recrawl.models import Change
 
 MAX_QUOTED = 60

@@ -12,10 +12,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from warcio.archiveiterator import ArchiveIterator
 
+from crawler.text.word_differences import word_difference
 from recrawl.changes import inbox_views, seen
 from recrawl.changes.describing import sentence
 from recrawl.comparing.differences import Difference, difference
-from recrawl.comparing.word_differences import word_difference
 from recrawl.inline import work_off
 from recrawl.models import LIST_DEFAULTS, Change, Site, Version
 from recrawl.visiting.mapping import add_pages

@@ -11,8 +11,10 @@ import gzip
 import hashlib
 import io
 import re
+import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -27,6 +29,7 @@ from PIL.TiffImagePlugin import IFDRational
 from warcio.archiveiterator import ArchiveIterator
 from warcio.warcwriter import WARCWriter
 
+from articles.saved.files import NotSavedPages, read_saved
 from crawler.failures import FetchError
 from crawler.fetching.http.client import Response
 from crawler.fetching.http.robots import check_allowed, kept
@@ -885,3 +888,41 @@ def reread(given: Input) -> Any:
         "unread": list(rows.filter(~marked_read(reader)).values_list("title", flat=True)),
         "starred": list(starred.values_list("article__title", flat=True)),
     }
+
+
+@runner
+def saved_imports(given: Input) -> dict[str, Any]:
+    """A file's `name` and `text` or `base64`, or the `members` of a zip -> `program`, `pages`, `problems`.
+
+    A refused file has `refused`. Empty fields of pages and highlights are left out.
+    """
+    if "members" in given:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            for path, text in given["members"].items():
+                archive.writestr(path, text)
+        data = packed.getvalue()
+    else:
+        data = base64.b64decode(given["base64"]) if "base64" in given else given["text"].encode()
+    try:
+        file = read_saved(data, given.get("name", ""))
+    except NotSavedPages as error:
+        return {"refused": str(error)}
+    return {
+        "program": file.program,
+        "pages": [_filled(asdict(page)) for page in file.pages],
+        "problems": [asdict(problem) for problem in file.problems],
+    }
+
+
+def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that have a value, as JSON would have them."""
+    return {name: _plain_value(value) for name, value in values.items() if value}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, tuple):
+        return [_filled(item) if isinstance(item, dict) else item for item in value]
+    return value

@@ -261,6 +261,10 @@ def _pace_lines() -> list[SettingLine]:
             "FEED_ARTICLE_PAGES", _("Fetch the pages of new articles"), "switch",
             help=_("For their full text: one request for each article."),
         ),
+        line(
+            "FEED_ARTICLE_EDITS", _("Look again at new articles for edits"), "switch",
+            help=_("What was changed after publication is kept. Up to an eighth more requests."),
+        ),
     ]  # fmt: skip
 
 
