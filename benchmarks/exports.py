@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 import zlib
 from multiprocessing import get_context
@@ -79,22 +78,20 @@ def _measure(name: str, count: int) -> None:
 
     client = Client()
     client.force_login(User.objects.get(username="person0"))
-    b"".join(
-        client.get("/read/export/?as=csv&feed=1&show=all").streaming_content
-    )  # loads what is imported later
+    answer: Any = client.get("/read/export/?as=csv&feed=1&show=all")
+    b"".join(answer.streaming_content)  # loads what is imported late
     Path("/proc/self/clear_refs").write_text("5")  # the highest size counts from here on
     before = _memory("VmRSS")
     begun = time.perf_counter()
-    answer: Any = client.get(f"/read/export/?show=all&as={name}")
+    answer = client.get(f"/read/export/?show=all&as={name}")
     size, first = 0, 0.0
     for chunk in answer.streaming_content:
         first = first or time.perf_counter() - begun
         size += len(chunk)
     seconds = time.perf_counter() - begun
-    print(
-        f"{name:10} {count / seconds:9.0f} {size / 1e6:8.1f} {first:14.2f} {before:11.0f} {_memory('VmHWM'):9.0f}",
-        file=sys.stdout, flush=True,
-    )  # fmt: skip
+    peak = _memory("VmHWM")
+    speed = f"{count / seconds:9.0f} {size / 1e6:8.1f} {first:14.2f}"
+    print(f"{name:10} {speed} {before:11.0f} {peak:9.0f}", flush=True)
 
 
 def _memory(name: str) -> float:

@@ -26,8 +26,8 @@ from crawler.reading.inflate import inflated
 from crawler.reading.sources.kinds import SAVED
 from crawler.web.syndication.item import full_body, title_of
 
-ROWS, ROWS_WITH_TEXTS, ROWS_WITH_PAGES = 1000, 200, 20
-"""Articles in one query: without long parts, with texts, and with pages as they were received."""
+ROWS, ROWS_WITH_PAGES = 200, 20
+"""Articles in one query: without and with their pages as they were received."""
 COLUMNS = (
     "id", "url", "identity", "title", "author", "category", "categories", "language", "published", "updated",
     "fetched", "image", "summary", "feed__title", "feed__url", "feed__kind", "page__author", "saved__saved",
@@ -57,7 +57,7 @@ def key_chunks(keys: Iterable[int], size: int) -> Iterator[list[int]]:
 
 def article_rows(keys: Iterable[int], subscriber: Subscriber, form: ExportFormat) -> Iterator[ExportRow]:
     """Yield the articles with these keys as the person may see them, with the person's marks and notes."""
-    size = ROWS_WITH_PAGES if "page" in form.needs else ROWS_WITH_TEXTS if form.needs else ROWS
+    size = ROWS_WITH_PAGES if "page" in form.needs else ROWS
     shown, deployment = _articles(subscriber, form), Deployment.own_key()
     for chunk in key_chunks(keys, size):
         articles: dict[int, Any] = {article.pk: article for article in shown.filter(pk__in=chunk)}
