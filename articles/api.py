@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+from articles.exporting.answers import Exported
 from articles.filters import ArticleFilter
 from articles.listing import newest_keys
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
@@ -51,7 +52,7 @@ class ArticlePages(KeysetPages):
         return super().first_rows(queryset, count)
 
 
-class ArticleViewSet(viewsets.ReadOnlyModelViewSet[Article]):
+class ArticleViewSet(Exported, viewsets.ReadOnlyModelViewSet[Article]):
     """Articles, newest first, without their texts; the detail has them."""
 
     queryset = Article.objects.all()

@@ -24,6 +24,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("overview/hours.json", views.overview_hours, name="overview-hours"),
     path("undo/", undo, name="undo"),
     path("search/", search.search, name="search"),
+    path("search/export/", search.export, name="search-export"),
     path("search/keep/", search.keep, name="search-keep"),
     path("search/forget/", search.forget, name="search-forget"),
     path("add/", adding_views.add, name="add"),

@@ -71,6 +71,7 @@ KINDS = {
     "content": "Content of feeds",
     "dates": "Dates",
     "discovery": "Finding the feed of a site",
+    "exports": "Exported lists: CSV, JSON, Markdown, WARC, BibTeX, RIS",
     "feeds": "Feeds: RSS, Atom, JSON Feed, RDF",
     "files": "What pictures and PDF files say of themselves",
     "fulltext": "Full text of articles",

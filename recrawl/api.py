@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
@@ -16,8 +18,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from articles.exporting.answers import Exported
+from articles.exporting.formats import ExportFormat
+from articles.exporting.rows import ExportRow
+from articles.models import Subscriber
 from crawler.web.pagination import KeysetPages
 from crawler.web.permissions import EditorWrites, person_of
+from recrawl.changes.exporting import change_rows
 from recrawl.importing.changedetection import BackupError
 from recrawl.importing.watches import import_watches
 from recrawl.models import LIST_DEFAULTS, Change, Check, Site, WatchedPage
@@ -203,14 +210,21 @@ class PageViewSet(viewsets.ReadOnlyModelViewSet[WatchedPage]):
     list=extend_schema(summary="Changes of watched sites, the last first"),
     retrieve=extend_schema(summary="One change with its lines"),
 )
-class ChangeViewSet(viewsets.ReadOnlyModelViewSet[Change]):
+class ChangeViewSet(Exported, viewsets.ReadOnlyModelViewSet[Change]):
     """Changes; those of kind `template` touched only what does not count, or the whole site alike."""
 
     queryset = Change.objects.with_pages()
     pagination_class = KeysetPages
     filterset_fields = ["site", "page", "kind", "visit"]
+    export_title = "changes"
     ordering_fields = ["id", "at"]
     ordering = ["-id"]
+
+    def export_rows(
+        self, listed: QuerySet[Any], person: Subscriber, form: ExportFormat
+    ) -> Iterator[ExportRow]:
+        """Yield the changes of the list."""
+        return change_rows(listed)
 
     def get_serializer_class(self) -> type[BaseSerializer[Change]]:
         return ChangeDetailSerializer if self.action == "retrieve" else ChangeSerializer

@@ -9,6 +9,7 @@ urlpatterns = [
     path("", inbox_views.inbox, name="sites"),
     path("changes/<int:pk>/", inbox_views.change, name="change"),
     path("changes/<int:pk>/<str:word>/", inbox_views.mark, name="change-mark"),
+    path("export/", inbox_views.take_along, name="changes-take"),
     path("seen/", inbox_views.mark_all, name="changes-seen"),
     path("changes.<str:kind>", inbox_views.export, name="changes-export"),
     path("watched/", views.site_list, name="watched"),

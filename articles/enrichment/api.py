@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import django_filters  # type: ignore[import-untyped]
@@ -16,6 +17,11 @@ from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.serializers import EnrichmentSerializer, StorySerializer
 from articles.enrichment.stories import allow, take_apart, take_out
 from articles.enrichment.views import told
+from articles.exporting.answers import Exported
+from articles.exporting.formats import ExportFormat
+from articles.exporting.querying import article_rows, keys_in
+from articles.exporting.rows import ExportRow
+from articles.models import Subscriber
 from crawler.web.permissions import OperatorWrites
 
 
@@ -59,14 +65,23 @@ class EnrichmentViewSet(viewsets.ReadOnlyModelViewSet[Enrichment]):
         return Response(self.get_serializer(row).data)
 
 
-class StoryViewSet(viewsets.ReadOnlyModelViewSet[Story]):
+class StoryViewSet(Exported, viewsets.ReadOnlyModelViewSet[Story]):
     """Stories with their members; taking one apart deletes no article."""
 
     queryset = Story.objects.prefetch_related(Prefetch("members", told()))
     serializer_class = StorySerializer
     permission_classes = [OperatorWrites]
+    export_title = "stories"
     ordering_fields = ["id", "created"]
     ordering = ["-id"]
+
+    def export_rows(
+        self, listed: QuerySet[Any], person: Subscriber, form: ExportFormat
+    ) -> Iterator[ExportRow]:
+        """Yield the articles of the stories, the newest story first, each with the key of its story."""
+        members = Enrichment.objects.filter(story__in=listed.order_by().values("pk"))
+        members = members.order_by("-story_id", "article__published", "pk")
+        return article_rows(keys_in(members, "article_id"), person, form)
 
     @extend_schema(
         summary="Take the story apart",

@@ -8,6 +8,7 @@ urlpatterns = [
     path("enrichment/", views.overview, name="enrichment"),
     path("stories/", views.story_list, name="stories"),
     path("stories/<int:pk>/", views.story, name="story"),
+    path("stories/<int:pk>/export/", views.export_story, name="story-export"),
     path("stories/<int:pk>/apart/", views.take_story_apart, name="story-apart"),
     path("<int:pk>/leave-story/", views.leave_story, name="leave-story"),
     path("<int:pk>/join-story/", views.join_again, name="join-story"),

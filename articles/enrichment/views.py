@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count, Max, Prefetch, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -15,6 +15,9 @@ from django.views.decorators.http import require_POST, require_safe
 from articles.enrichment.figures import categories, figures, languages
 from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.stories import allow, take_apart, take_out
+from articles.exporting.answers import export_page
+from articles.exporting.querying import article_rows, keys_in
+from articles.personal.following import subscriber_of
 from crawler.web.pages import render_list
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs
@@ -57,6 +60,17 @@ def story(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one story: every article with its feed and the reason it belongs there."""
     row = get_object_or_404(Story, pk=pk)
     return render(request, "enrichment/story.html", {"story": row, "members": told().filter(story=row)})
+
+
+@require_safe
+def export_story(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Return the articles of a story as a file, in the format that `as` names."""
+    members = told().filter(story=get_object_or_404(Story, pk=pk))
+    subscriber = subscriber_of(request.user)
+    title = str(first.article) if (first := members.first()) else _("Story")
+    return export_page(
+        request, lambda form: article_rows(keys_in(members, "article_id"), subscriber, form), title
+    )
 
 
 @needs(OPERATOR)

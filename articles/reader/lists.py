@@ -138,6 +138,10 @@ class ReadingList:
         has_next = len(entries) > PAGE_ARTICLES and self.page < LAST_PAGE
         return ListPage(entries[:PAGE_ARTICLES], has_next, explored)
 
+    def ranked_keys(self, subscriber: Subscriber) -> list[int]:
+        """Return the keys of all its articles by interest."""
+        return [entry.article_id for entry in ranked(subscriber, self.articles(subscriber)[:RANKED])]
+
     def before(self, articles: ArticleQuerySet, key: int) -> ArticleQuerySet:
         """Filter to the articles that stand before one in the list; by interest to none."""
         place = _place(key)

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", views.read, name="read"),
     path("begin/", begin_views.begin, name="read-begin"),
     path("offline/", views.offline, name="read-offline"),
+    path("export/", views.export, name="read-export"),
     path("counts/", views.counts, name="read-counts"),
     path("passed/", views.mark_passed, name="read-mark-passed"),
     path("mark/", views.mark_list, name="read-mark-list"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from urllib.parse import unquote
@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from django.conf import settings
 from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquery, prefetch_related_objects
 from django.db.models.functions import Left
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
@@ -27,6 +27,10 @@ from articles.edits.models import ArticleVersion
 from articles.edits.wording import times_edited
 from articles.enrichment.models import Enrichment
 from articles.enrichment.views import told
+from articles.exporting.answers import export_page
+from articles.exporting.formats import ExportFormat
+from articles.exporting.querying import article_rows, keys_in
+from articles.exporting.rows import ExportRow
 from articles.interest import feedback
 from articles.interest.log import Kind, note
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
@@ -224,6 +228,29 @@ def offline(request: HttpRequest) -> HttpResponse:
         for row in [*rows.defer(*columns)[:MAX_OFFLINE], *saved.defer(*columns)[:MAX_OFFLINE_SAVED]]
     ]
     return render(request, "read/offline.html", {"rows": articles, "now": datetime.now(UTC)})
+
+
+@require_safe
+def export(request: HttpRequest) -> HttpResponseBase:
+    """Return all articles of the list as a file, in the format that `as` names."""
+    subscriber = _subscriber(request)
+    reading_list = ReadingList.from_parameters(request.GET)
+    title = reading_list.folder or reading_list.label or str(TITLES[reading_list.show])
+    if reading_list.feed:
+        title = _names(subscriber).get(reading_list.feed) or _feed_title(reading_list.feed)
+
+    def rows(form: ExportFormat) -> Iterator[ExportRow]:
+        if reading_list.order == "interest":
+            keys: Iterator[int] = iter(reading_list.ranked_keys(subscriber))
+        else:
+            keys = keys_in(reading_list.articles(subscriber))
+        return article_rows(keys, subscriber, form)
+
+    return export_page(request, rows, title)
+
+
+def _feed_title(key: int) -> str:
+    return str(Feed.objects.filter(pk=key).only("title", "url").first() or "")
 
 
 @require_safe

@@ -17,6 +17,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from articles.exporting.answers import Exported
 from articles.models import Article, Page, Subscriber
 from articles.personal.following import subscriber_of
 from articles.personal.labels import TooManyLabels, add_labels, label_named, remove_labels
@@ -95,7 +96,11 @@ def saved_rows(subscriber: Subscriber) -> QuerySet[SavedPage]:
     destroy=extend_schema(summary="Remove a saved page"),
 )
 class SavedViewSet(
-    mixins.ListModelMixin, mixins.RetrieveModelMixin, mixins.DestroyModelMixin, viewsets.GenericViewSet[Any]
+    Exported,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.DestroyModelMixin,
+    viewsets.GenericViewSet[Any],
 ):
     """Pages that the signed-in person saved. Each is an article: /api/articles/ID/ has its text."""
 
@@ -104,6 +109,7 @@ class SavedViewSet(
     filterset_class = SavedFilter
     lookup_field = "article_id"
     lookup_value_converter = "int"
+    export_title, export_path = "saved", "article_id"
     ordering_fields = ["saved", "id"]
     ordering = ["-saved"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django import template
@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from articles.exporting.formats import FORMATS
 from articles.models import Article
 from articles.reader.counts import FeedCount
 from articles.reader.lists import ReadingList, read_path
@@ -51,6 +52,23 @@ TOPIC_NAMES = {
 def topic_name(category: str) -> str:
     """Return the name of a topic in the reader's language; other categories as they are."""
     return str(TOPIC_NAMES.get(category, category))
+
+
+@register.inclusion_tag("_export_menu.html")
+def export_menu(address: str) -> dict[str, Any]:
+    """Return the menu of the files that a list can be had as; `address` is that of its export."""
+    return {"links": _export_links(address)}
+
+
+@register.inclusion_tag("_export_links.html")
+def export_links(address: str, *without: str) -> dict[str, Any]:
+    """Return the links of that menu alone, for a menu that has others too."""
+    return {"links": _export_links(address, without)}
+
+
+def _export_links(address: str, without: Collection[str] = ()) -> list[tuple[str, str]]:
+    joined = f"{address}{'&' if '?' in address else '?'}as="
+    return [(f"{joined}{form.name}", form.label) for form in FORMATS.values() if form.name not in without]
 
 
 @register.simple_tag

@@ -11,7 +11,14 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Q
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    StreamingHttpResponse,
+)
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
@@ -21,12 +28,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
+from articles.exporting.answers import export_page
 from articles.reader.lists import day_name
 from crawler.text.cells import guarded
 from crawler.web.pages import wants_part
 from crawler.web.permissions import person_of
 from crawler.web.undo import offer, register
 from recrawl.changes.describing import ExcerptPiece, counts, diff_rows, excerpt, sentence
+from recrawl.changes.exporting import change_rows as exported_changes
 from recrawl.changes.seen import (
     is_seen,
     mark_all_seen,
@@ -197,6 +206,14 @@ def export(request: HttpRequest, kind: str) -> StreamingHttpResponse:
     response = StreamingHttpResponse(write(rows.iterator(chunk_size=200)), content_type=content_type)
     response.headers["Content-Disposition"] = f'attachment; filename="changes.{kind}"'
     return response
+
+
+@require_safe
+def take_along(request: HttpRequest) -> HttpResponseBase:
+    """Return all changes of the list as a file, in the format that `as` names."""
+    chosen = ChangeList.from_parameters(request.GET)
+    listed = chosen.every_change(marks_of(person_of(request)))
+    return export_page(request, lambda form: exported_changes(listed), _("Changes"))
 
 
 EXPORTED = (

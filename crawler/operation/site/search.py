@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -20,6 +20,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.enrichment.models import Enrichment
+from articles.exporting.answers import export_page
+from articles.exporting.querying import article_rows, keys_in
 from articles.listing import RANKED, by_rank, languages, lean, newest_keys, once_a_page, snippets
 from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber
 from articles.operators import split_operators
@@ -35,6 +37,7 @@ from crawler.web import undo
 from crawler.web.filters import search_problem
 from crawler.web.pages import wants_part
 from crawler.web.pagination import page_of
+from crawler.web.refusals import refusal
 from crawler.web.templatetags.freshet import amount, language_name
 from feeds.models import Feed
 from feeds.pages.filters import FeedFilter
@@ -133,6 +136,20 @@ def search(request: HttpRequest) -> HttpResponse:
         response.headers["HX-Push-Url"] = terms.address()
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+@require_safe
+def export(request: HttpRequest) -> HttpResponseBase:
+    """Return all articles that a search finds as a file, the newest first, in the format that `as` names."""
+    terms, subscriber = SearchTerms.from_parameters(request.GET), subscriber_of(request.user)
+    problem = search_problem(terms.words) or ("" if terms.words else _("There is nothing to search for."))
+    if problem:
+        return refusal(request, problem, 400)
+    try:
+        found = _articles(terms, subscriber, datetime.now(UTC), typing=False).newest_first()
+    except SearchError as error:
+        return refusal(request, str(error), 400)
+    return export_page(request, lambda form: article_rows(keys_in(found), subscriber, form), terms.words)
 
 
 @require_POST
