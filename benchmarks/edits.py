@@ -6,8 +6,8 @@ Reads zips of captured sites. Each page of an article is read twice: as it was c
 to its HTML. Half of the pages get one edit (a word, a number, a name, the headline, a sentence added or taken
 away, a paragraph added); all of them get changes of what stands around an article (a date of the last change,
 a count of comments, other related links, an advertisement between paragraphs, a box to subscribe, another
-menu, other quotation marks and spaces). Precision is the share of edits that were reported and made, recall the
-share of those made that were reported. Sites of every other name were tuned on, the others judge.
+menu, other quotation marks and spaces). Precision is the share of edits that were reported and made, recall
+the share of those made that were reported. Sites of every other name were tuned on, the others judge.
 
 Sites with weekly states are followed week by week: the truth is whether the sentences within the page's own
 element for the article (`article`, `main`, or all of it) differ.

@@ -76,7 +76,7 @@ class VersionsSerializer(serializers.Serializer[Any]):
     versions = VersionSerializer(many=True)
 
 
-class SourceSerializer(serializers.Serializer[Any]):
+class EditingSourceSerializer(serializers.Serializer[Any]):
     """How often, how soon and how much a feed edits, in 90 days."""
 
     feed = serializers.IntegerField()
@@ -131,11 +131,11 @@ class EditViewSet(viewsets.ReadOnlyModelViewSet[ArticleVersion]):
         return edits_with_articles(edits())
 
     @extend_schema(
-        summary="How often, how soon and how much sources edit", responses=SourceSerializer(many=True)
+        summary="How often, how soon and how much sources edit", responses=EditingSourceSerializer(many=True)
     )
     @action(detail=False, methods=["get"], pagination_class=None, filterset_class=None)
     def sources(self, request: Request) -> Response:
-        return Response(SourceSerializer(sources(datetime.now(UTC)), many=True).data)
+        return Response(EditingSourceSerializer(sources(datetime.now(UTC)), many=True).data)
 
 
 class VersionsView(APIView):

@@ -29,7 +29,7 @@ LATE = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DueLook:
     """A look that is due: its key, its rung of the ladder, and what is known of its site."""
 
     key: int
@@ -50,7 +50,7 @@ def allowed(others: int, spent: int) -> int:
     return max(int(SHARE * others) - spent, 0)
 
 
-def chosen(due: Sequence[Look], number: int) -> list[int]:
+def chosen(due: Sequence[DueLook], number: int) -> list[int]:
     """Return the keys of the looks that are worth most, at most `number`."""
     ranked = sorted(due, key=lambda look: (-chance(look.rung, look.looks, look.edits), look.rung, look.key))
     return [look.key for look in ranked[:number]]

@@ -12,7 +12,7 @@ from django.db.models import F
 from articles.edits.deciding import Edit, is_emptied
 from articles.edits.history import Sighting, Text, edit_between, record
 from articles.edits.models import ArticleVersion, HostEdits, PageRecheck, RecheckHour
-from articles.edits.pacing import LADDER, LATE, Look, allowed, chosen, learned
+from articles.edits.pacing import LADDER, LATE, DueLook, allowed, chosen, learned
 from articles.intake import fuller
 from articles.models import Article, Page
 from crawler.engine.chosen import chosen as chosen_setting
@@ -72,7 +72,7 @@ def plan(now: datetime) -> int:
     known = HostEdits.objects.in_bulk({row.host_id for row in rows})
     none = HostEdits()
     looks = [
-        Look(row.pk, row.rung, edits.looks, edits.edits)
+        DueLook(row.pk, row.rung, edits.looks, edits.edits)
         for row in rows
         for edits in [known.get(row.host_id, none)]
     ]

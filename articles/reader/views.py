@@ -61,7 +61,7 @@ from articles.reader.lists import (
 )
 from articles.reader.undo import undo_reading, undo_token
 from articles.saved.highlighting import marked_body
-from articles.saved.marks import plain_text, sentences
+from articles.saved.marks import sentences
 from articles.saved.models import Highlight
 from articles.saved.wording import saving_in_words
 from crawler.web.pages import wants_part
@@ -529,7 +529,7 @@ def _article(
         "colors": Highlight.Color.choices,
         "saved": getattr(row, "saved", None),
         "edited": _edits_in_words(row.pk),
-        "sentences": sentences(plain_text(shown_body)) if "mark" in request.GET else [],
+        "sentences": sentences(shown_body) if "mark" in request.GET else [],
         "source": source,
         "has_both": bool(body.feed and body.page),
         "minutes": max(round(reading_seconds(text_of(shown_body)) / 60), 1) if shown_body else 0,

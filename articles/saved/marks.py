@@ -24,6 +24,7 @@ MAX_COMPARED = 4_000
 """Characters of a quote that are compared letter by letter, which takes the square of it."""
 MAX_TRIED = 20
 _SILENT = {"script", "style", "template", "noscript", "svg", "iframe", "object", "video", "audio"}
+_BLOCKS = ("p", "li", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "td", "figcaption", "dd")
 _SPACE = re.compile(r"\s+")
 
 
@@ -128,8 +129,16 @@ def _set_notes(root: html.HtmlElement, marks: Sequence[Marked]) -> None:
         last[block] = aside
 
 
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, for people who mark without a pointer."""
+def sentences(body: str) -> list[str]:
+    """Return the sentences of an article's HTML, for people who mark without a pointer."""
+    root = _tree(body)
+    blocks = [] if root is None else list(root.iter(*_BLOCKS))
+    inner = [block for block in blocks if not any(block.iterdescendants(*_BLOCKS))]
+    texts = [block.text_content() for block in inner] or [plain_text(body)]
+    return [sentence for text in texts for sentence in _sentences(" ".join(text.split()))]
+
+
+def _sentences(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"(?<=[.!?…。！？])\s+", text) if part.strip()]
 
 
