@@ -27,11 +27,10 @@ class Command(AccountFileCommand):
             raise CommandError(str(error)) from error
         while take_some(row.pk):
             pass
-        row.refresh_from_db()
-        figures = imports_of(subscriber).values("stored", "waiting").get(pk=row.pk)
+        row = imports_of(subscriber).get(pk=row.pk)
         lines = [
             f"{row.program}: {row.total} pages, {row.total - row.known} new, {row.known} saved before",
-            f"{figures['stored']} have their text, {figures['waiting']} are still to be read",
+            f"{row.stored} have their text, {row.waiting} are still to be read",
             f"{row.problem_count} entries with a problem",
             *(f"  {each['line'] or '-'}: {each['text']}: {each['why']}" for each in row.problems[:20]),
         ]
