@@ -48,7 +48,7 @@ from articles.personal.selection import (
     rotate_address,
 )
 from articles.saved.calls import MAX_FILE
-from articles.saved.taking import imports_of
+from articles.saved.taking import listed_imports
 from crawler.web import undo
 from crawler.web.limits import LimitReached, is_near, limit_of
 from crawler.web.pages import safe_next
@@ -63,7 +63,6 @@ from feeds.adding.opml import OpmlError, feeds_in
 from feeds.models import Feed
 
 MAX_REFUSALS_SHOWN = 20
-MAX_IMPORTS_SHOWN = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -317,7 +316,7 @@ def account_page(
     context = {
         "file_error": file_error,
         "max_file": MAX_FILE >> 20,
-        "imports": imports_of(subscriber)[:MAX_IMPORTS_SHOWN],
+        **listed_imports(subscriber),
         "feeds": subscriber.subscriptions.count(),
         "feeds_limit": limit_of(subscriber.user, "LIMIT_FEEDS"),
         "requests_limit": limit_of(subscriber.user, "LIMIT_REQUESTS_A_DAY"),

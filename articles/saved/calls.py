@@ -1,16 +1,25 @@
-"""The call of the program that reads a file of saved pages (`articles.saved.programs`)."""
+"""Calls of the programs that read files of saved pages (`articles.saved.programs`)."""
 
 from __future__ import annotations
 
 import msgspec
 from django.utils.translation import gettext as _
 
-from articles.saved.programs import CPU_SECONDS, MAX_PACKED, READ_SAVED_FILE, REFUSED, ReadFile
+from articles.saved.programs import (
+    CLEAN_SAVED_PAGES,
+    CPU_SECONDS,
+    MAX_PACKED,
+    READ_SAVED_FILE,
+    REFUSED,
+    CleanPage,
+    ReadFile,
+)
 from crawler.fetching.sandboxed import client
 from crawler.isolation.calls import ProgramError
 
 MAX_FILE = 100 * 1024 * 1024
 MAX_READ = MAX_PACKED + 16 * 1024 * 1024
+MAX_CLEANED = 100_000_000
 READ_SECONDS = CPU_SECONDS + 15.0
 
 client.programs.add_module("articles.saved.programs")
@@ -33,6 +42,15 @@ def read_file(name: str, data: bytes) -> ReadFile:
         raise SavedFileError(_sentence(error)) from error
     except msgspec.MsgspecError as error:
         raise SavedFileError(_("The file could not be read.")) from error
+
+
+def clean_part(part: bytes) -> list[CleanPage]:
+    """Return the pages of a packed part with sanitised HTML. Raises ProgramError."""
+    answer = client.programs.call(CLEAN_SAVED_PAGES, {}, part, seconds=READ_SECONDS, max_bytes=MAX_CLEANED)
+    try:
+        return msgspec.msgpack.decode(answer, type=list[CleanPage])
+    except msgspec.MsgspecError as error:
+        raise ProgramError("malformed", "the process returned invalid output") from error
 
 
 def _sentence(error: ProgramError) -> str:

@@ -14,9 +14,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from articles.personal.following import subscriber_of
-from articles.personal.views import MAX_IMPORTS_SHOWN, account_page
+from articles.personal.views import account_page
 from articles.saved.calls import MAX_FILE, SavedFileError
-from articles.saved.taking import begin_import, failed_pages, imports_of, try_failed_again
+from articles.saved.taking import begin_import, failed_pages, imports_of, listed_imports, try_failed_again
 from articles.saved.tasks import take_saved
 from crawler.web.limits import LimitReached
 from crawler.web.pagination import page_of
@@ -34,8 +34,7 @@ def imports(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         if "HX-Request" not in request.headers:
             return redirect(f"{reverse('me-account')}#saved-pages")
-        context = {"imports": imports_of(subscriber)[:MAX_IMPORTS_SHOWN]}
-        return render(request, "saved/_imports.html", context)
+        return render(request, "saved/_imports.html", listed_imports(subscriber))
     file: UploadedFile[Any] | None = request.FILES.get("file")
     if file is None:
         return account_page(request, subscriber, file_error=_("No file was chosen."), status=422)

@@ -35,11 +35,6 @@ class SavedImport(models.Model):
     problems = models.JSONField(default=list, help_text="Entries that are none: line, text and why.")
     problem_count = models.PositiveIntegerField(default=0)
 
-    waiting: int
-    stored: int
-    failed: int
-    """Numbers of its pages, of a row of `taking.imports_of`."""
-
     class Meta:
         ordering = ["-id"]
 
@@ -54,12 +49,12 @@ class SavedImport(models.Model):
     @property
     def over(self) -> int:
         """The number of its pages that were read or could not be, for a row of `taking.imports_of`."""
-        return self.position - self.waiting
+        return self.position - int(getattr(self, "waiting", 0))
 
     @property
     def is_under_way(self) -> bool:
         """True while pages or texts still come, for a row of `taking.imports_of`."""
-        return not self.is_done or self.waiting > 0
+        return not self.is_done or bool(getattr(self, "waiting", 0))
 
 
 class SavedPage(models.Model):

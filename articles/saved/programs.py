@@ -1,4 +1,8 @@
-"""The program that reads a file of saved pages, in a process of its own without network or database."""
+"""Programs that read a file of saved pages and clean its pages, in processes without network or database.
+
+The file is read once. Its pages are cleaned a part at a time, when they are stored: that takes some
+milliseconds a page, and one that was made to cost much costs its part alone.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,10 @@ from articles.saved.formats.pages import FiledPage
 from crawler.isolation import memory
 from crawler.isolation.calls import ProgramError, register
 from crawler.isolation.limits import ProcessLimits
+from crawler.reading.limits import LIMITS as READING_LIMITS
 from crawler.reading.pages.kept import clean_copy
 
-READ_SAVED_FILE = "read-saved-file"
+READ_SAVED_FILE, CLEAN_SAVED_PAGES = "read-saved-file", "clean-saved-pages"
 REFUSED = "no-saved-pages"
 """The kind of the failure whose detail is a sentence for the person who sent the file."""
 CPU_SECONDS = 60
@@ -31,11 +36,11 @@ LIMITS = ProcessLimits(cpu_seconds=CPU_SECONDS, memory_bytes=memory.share(1 / 2,
 _LENGTH = struct.Struct(">I")
 
 
-class ReadPage(msgspec.Struct, frozen=True, array_like=True):
+class CleanPage(msgspec.Struct, frozen=True, array_like=True):
     """A page of a file with sanitised HTML, and the text of it."""
 
     page: FiledPage
-    text: str
+    text: str = ""
 
 
 class FilePart(msgspec.Struct, frozen=True, array_like=True):
@@ -44,10 +49,11 @@ class FilePart(msgspec.Struct, frozen=True, array_like=True):
     first: int
     start: int
     size: int
+    has_html: bool
 
 
 class ReadFile(msgspec.Struct, frozen=True):
-    """What was read of a file. `content` has its pages, packed in parts (`packed`)."""
+    """The result of reading a file. `content` has its pages, packed in parts (`packed`)."""
 
     program: str
     total: int
@@ -66,20 +72,31 @@ def read(request: dict[str, Any], body: bytes) -> bytes:
     if total > MAX_PAGES:
         raise ProgramError(REFUSED, f"This file has more than {MAX_PAGES:,} pages.")
     problems, count = file.problems[:MAX_PROBLEMS], len(file.problems)
-    content = packed(_cleaned(file.pages)) if total else b""
+    content = packed(file.pages) if total else b""
     return msgspec.msgpack.encode(ReadFile(file.program, total, problems, count, content))
 
 
-def packed(pages: Iterator[ReadPage]) -> bytes:
+def clean(_: dict[str, Any], body: bytes) -> bytes:
+    """Return the pages of the packed part in the body with sanitised HTML as MessagePack."""
+    pages = unpacked(body)
+    cleaned = []
+    for page in pages:
+        content, text = clean_copy(page.html, page.url)
+        cleaned.append(CleanPage(replace(page, html=content), text))
+    return msgspec.msgpack.encode(cleaned)
+
+
+def packed(pages: list[FiledPage]) -> bytes:
     """Pack pages in parts, each zlib of MessagePack, behind the list of the parts and its length.
 
-    A part is read without the others, so that no more than one is in memory. Raises ProgramError.
+    A part is read without the others, so that no more than one is in memory. Copies that are too long to
+    be cleaned are left out. Empties the list, for each page may be large. Raises ProgramError.
     """
     parts: list[FilePart] = []
     content, number = bytearray(), 0
     for part in _parts(pages):
         data = zlib.compress(msgspec.msgpack.encode(part), 6)
-        parts.append(FilePart(number, len(content), len(data)))
+        parts.append(FilePart(number, len(content), len(data), any(page.html for page in part)))
         content += data
         number += len(part)
         if len(content) > MAX_PACKED:
@@ -97,26 +114,19 @@ def index_length(head: bytes) -> int:
 INDEX_START = _LENGTH.size
 
 
-def unpacked(part: bytes) -> list[ReadPage]:
+def unpacked(part: bytes) -> list[FiledPage]:
     """Return the pages of a part."""
-    return msgspec.msgpack.decode(zlib.decompress(part), type=list[ReadPage])
+    return msgspec.msgpack.decode(zlib.decompress(part), type=list[FiledPage])
 
 
-def _cleaned(pages: list[FiledPage]) -> Iterator[ReadPage]:
-    """Yield the pages with sanitised HTML, and forget each one."""
+def _parts(pages: list[FiledPage]) -> Iterator[Sequence[FiledPage]]:
     pages.reverse()
+    part: list[FiledPage] = []
+    characters = 0
     while pages:
         page = pages.pop()
-        content, text = clean_copy(page.html, page.url)
-        yield ReadPage(replace(page, html=content), text)
-
-
-def _parts(pages: Iterator[ReadPage]) -> Iterator[Sequence[ReadPage]]:
-    part: list[ReadPage] = []
-    characters = 0
-    for page in pages:
-        part.append(page)
-        characters += len(page.page.html) + len(page.text)
+        part.append(page if len(page.html) <= READING_LIMITS.bytes else replace(page, html=""))
+        characters += len(part[-1].html)
         if len(part) == PART_PAGES or characters > PART_CHARACTERS:
             yield part
             part, characters = [], 0
@@ -125,3 +135,4 @@ def _parts(pages: Iterator[ReadPage]) -> Iterator[Sequence[ReadPage]]:
 
 
 register(READ_SAVED_FILE, read, LIMITS)
+register(CLEAN_SAVED_PAGES, clean, LIMITS)

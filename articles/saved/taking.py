@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 from django.db import DatabaseError, transaction
@@ -21,22 +22,27 @@ from django.utils.translation import gettext as _
 from articles.models import Article, Page, Subscriber
 from articles.personal.labels import add_labels_to_each
 from articles.personal.marking import mark_read, star
-from articles.saved.calls import SavedFileError, read_file
+from articles.saved.calls import SavedFileError, clean_part, read_file
 from articles.saved.files import SavedHighlight
 from articles.saved.highlighting import MAX_HIGHLIGHTS, cleaned_tags
 from articles.saved.marks import find, plain_text
 from articles.saved.models import MAX_NOTE, MAX_QUOTE, Highlight, SavedImport, SavedPage
-from articles.saved.programs import INDEX_START, MAX_PROBLEMS, FilePart, ReadPage, index_length, unpacked
+from articles.saved.programs import INDEX_START, MAX_PROBLEMS, CleanPage, FilePart, index_length, unpacked
 from articles.saved.saving import PageToSave, save_pages, try_again
 from crawler.database.transactions import passing
 from crawler.fetching.http.urls import BadUrl
+from crawler.isolation.calls import ProgramError
 from crawler.text.characters import searchable, storable
 from crawler.web.limits import LimitReached
 
 log = logging.getLogger(__name__)
+Problem = dict[str, object]
 
 MAX_UNDER_WAY = 3
 """Files of one person that are taken over at a time: each has its pages in the database until then."""
+MAX_LISTED = 20
+SECONDS_TAKING, SECONDS_READING = 3, 15
+"""Seconds after which lists renew themselves, while pages are stored and while their texts come."""
 MAX_KEPT = 100
 """Imports of one person that are remembered."""
 EARLIEST = datetime(1991, 1, 1, tzinfo=UTC)
@@ -80,18 +86,21 @@ def take_some(import_id: int, *, waits: bool = True) -> bool:
 
     Of two processes at one import the second waits, or without `waits` leaves it to the first.
     """
+    seen = SavedImport.objects.defer("content").filter(pk=import_id).first()
+    if seen is None or seen.is_done:
+        return False
+    pages, problems = _next_pages(seen)  # takes long, so nothing is locked meanwhile
     with transaction.atomic():
         rows = SavedImport.objects.select_for_update(of=("self",), skip_locked=not waits)
         row = rows.select_related("subscriber__user").defer("content").filter(pk=import_id).first()
-        if row is None or row.is_done:
+        if row is None:
             return False
-        pages = _next_part(row)
-        if not pages:  # damaged: what is missing cannot be taken any more
-            _add_problems(row, [_problem(0, row.name, _("The rest of the file is lost."))])
-            row.position = row.total
-        else:
+        if row.position != seen.position:  # another process has stored them
+            return not row.is_done
+        _add_problems(row, problems)
+        if pages:
             _take_pages(row, pages, datetime.now(UTC))
-            row.position += len(pages)
+        row.position = row.position + len(pages) if pages else row.total
         changed = ["position", "known", "problems", "problem_count"]
         if row.is_done:
             row.content = b""
@@ -117,6 +126,14 @@ def imports_of(subscriber: Subscriber) -> QuerySet[SavedImport]:
     )
 
 
+def listed_imports(subscriber: Subscriber) -> dict[str, Any]:
+    """Return the context of the list of a person's imports: rows, and the seconds until it is renewed."""
+    rows = list(imports_of(subscriber)[:MAX_LISTED])
+    under_way = [row for row in rows if row.is_under_way]
+    pause = (SECONDS_READING if all(row.is_done for row in under_way) else SECONDS_TAKING) if under_way else 0
+    return {"imports": rows, "renew_seconds": pause}
+
+
 def failed_pages(source: SavedImport) -> QuerySet[SavedPage]:
     """Return the pages of an import that could not be read."""
     rows = source.pages.filter(FAILED).select_related("article__page").order_by("id")
@@ -133,24 +150,42 @@ def try_failed_again(source: SavedImport) -> int:
     )
 
 
-def _next_part(row: SavedImport) -> list[ReadPage]:
-    """Return the pages of the part that begins at an import's position, read without the other parts."""
+def _next_pages(row: SavedImport) -> tuple[list[CleanPage], list[Problem]]:
+    """Return the pages of the part that begins at an import's position, and its problems.
+
+    Without pages the rest of the content is damaged. Copies that take too much to be cleaned are left out.
+    """
+    lost = _problem(0, row.name, _("The rest of the file is lost."))
     head = _bytes_of(row, 0, INDEX_START)
     if len(head) < INDEX_START:
-        return []
+        return [], [lost]
     length = index_length(head)
     parts = msgspec.msgpack.decode(_bytes_of(row, INDEX_START, length), type=list[FilePart])
     part = next((part for part in parts if part.first == row.position), None)
-    return unpacked(_bytes_of(row, INDEX_START + length + part.start, part.size)) if part else []
+    if part is None:
+        return [], [lost]
+    content = _bytes_of(row, INDEX_START + length + part.start, part.size)
+    if not part.has_html:
+        return [CleanPage(page) for page in unpacked(content)], []
+    try:
+        return clean_part(content), []
+    except ProgramError as error:
+        if error.kind == "busy":
+            raise
+        log.warning("import %d: the copies of a part are left out: %s", row.pk, error)
+        pages = unpacked(content)
+        why = _("The copy of this page in the file could not be read.")
+        problems = [_problem(0, page.url, why) for page in pages if page.html]
+        return [CleanPage(replace(page, html="")) for page in pages], problems
 
 
 def _bytes_of(row: SavedImport, start: int, size: int) -> bytes:
     """Return some bytes of an import's content; PostgreSQL reads no more than the pieces they are in."""
     piece = SavedImport.objects.filter(pk=row.pk).values_list(Substr("content", start + 1, size), flat=True)
-    return bytes(piece.get() or b"")
+    return bytes(piece.first() or b"")
 
 
-def _take_pages(row: SavedImport, pages: Sequence[ReadPage], now: datetime) -> None:
+def _take_pages(row: SavedImport, pages: Sequence[CleanPage], now: datetime) -> None:
     """Store pages together; if that fails, one after another, so that one which cannot be stored is named."""
     try:
         with transaction.atomic():
@@ -175,7 +210,7 @@ def _take_pages(row: SavedImport, pages: Sequence[ReadPage], now: datetime) -> N
     row.known += known
 
 
-def _store(row: SavedImport, pages: Sequence[ReadPage], now: datetime) -> tuple[list[dict[str, object]], int]:
+def _store(row: SavedImport, pages: Sequence[CleanPage], now: datetime) -> tuple[list[Problem], int]:
     """Store pages with their marks, labels and highlights. Returns the problems, and how many were known."""
     subscriber = row.subscriber
     wanted = [
@@ -186,8 +221,8 @@ def _store(row: SavedImport, pages: Sequence[ReadPage], now: datetime) -> tuple[
         for page in pages
     ]  # fmt: skip
     outcomes = save_pages(subscriber, wanted, now, SavedPage.Way.FILE, source=row)
-    problems: list[dict[str, object]] = []
-    stored: dict[int, list[ReadPage]] = {}
+    problems: list[Problem] = []
+    stored: dict[int, list[CleanPage]] = {}
     known = 0
     for page, outcome in zip(pages, outcomes, strict=True):
         if isinstance(outcome, BadUrl):
@@ -210,7 +245,7 @@ def _store(row: SavedImport, pages: Sequence[ReadPage], now: datetime) -> tuple[
     return problems, known
 
 
-def _fill_empty(pages: dict[int, ReadPage]) -> None:
+def _fill_empty(pages: dict[int, CleanPage]) -> None:
     """Give articles that have no text, as of a dead page that was saved before, the copy in the file.
 
     Rows that another transaction holds are left alone, for it may be storing their text.
@@ -227,7 +262,7 @@ def _fill_empty(pages: dict[int, ReadPage]) -> None:
 
 def _add_highlights(
     subscriber: Subscriber, marks: dict[int, list[SavedHighlight]], now: datetime
-) -> list[dict[str, object]]:
+) -> list[Problem]:
     """Store highlights by article, each once. Returns the problem if they are too many.
 
     Where the text is not here yet they have no place; the words are looked for when the article is shown.
@@ -276,10 +311,10 @@ def _possible(moment: datetime | None, now: datetime) -> datetime | None:
     return moment if moment is not None and EARLIEST <= moment <= now else None
 
 
-def _problem(line: int, text: str, why: str) -> dict[str, object]:
+def _problem(line: int, text: str, why: str) -> Problem:
     return {"line": line, "text": storable(text, 200), "why": storable(why, 1000)}
 
 
-def _add_problems(row: SavedImport, problems: Sequence[dict[str, object]]) -> None:
+def _add_problems(row: SavedImport, problems: Sequence[Problem]) -> None:
     row.problem_count += len(problems)
     row.problems = [*row.problems, *problems][:MAX_PROBLEMS]

@@ -26,6 +26,7 @@ from articles.saved.calls import SavedFileError
 from articles.saved.models import Highlight, SavedImport, SavedPage
 from articles.saved.saving import PageToSave, save_page
 from articles.saved.taking import begin_import, failed_pages, imports_of, take_some, try_failed_again
+from crawler.isolation.calls import ProgramError
 from tests.articles.test_saved_files import SAMPLES, packed
 from tests.factories import make_article, make_feed, make_subscriber, make_token
 
@@ -130,6 +131,37 @@ def test_a_page_saved_before_keeps_its_note_and_gets_the_text_that_the_file_has(
     row = taken(mara, BACKUP)
     article = Article.objects.get(saved__subscriber=mara)
     assert (row.known, article.saved.note, "kept" in article.text) == (1, "mine\nThe page's note", True)
+
+
+def test_copies_that_cost_too_much_are_left_out_and_named(
+    mara: Subscriber, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def clean(_part: bytes) -> None:
+        raise ProgramError("too-costly", "it takes more memory than is allowed")
+
+    monkeypatch.setattr(taking, "clean_part", clean)
+    row = taken(mara, BACKUP)
+    assert (row.position, row.problem_count, row.problems[0]["text"]) == (1, 1, "https://a.example/")
+    assert Article.objects.get(saved__subscriber=mara).content == ""
+
+
+def test_content_that_was_damaged_ends_the_import(mara: Subscriber) -> None:
+    row = begin_import(mara, "", pages_of(500).encode())
+    assert take_some(row.pk)
+    SavedImport.objects.update(content=b"")
+    assert not take_some(row.pk)
+    assert (imports_of(mara).get().problem_count, SavedPage.objects.count()) == (1, 200)
+
+
+def test_deep_and_crowded_copies_are_cleaned_in_time(mara: Subscriber) -> None:
+    copies = ["<div>" * 200_000, "<p " + "a=b " * 200_000 + ">x", "<b><i>" * 100_000, "x" * 11_000_000]
+    rows = [{"url": f"https://h.example/{number}", "is_archived": 0, "is_starred": 0, "content": copy}
+            for number, copy in enumerate(copies)]  # fmt: skip
+    began = time.monotonic()
+    row = taken(mara, json.dumps(rows))
+    print(f"\nhostile copies: {time.monotonic() - began:.1f} s")
+    assert (row.position, SavedPage.objects.count()) == (4, 4)
+    assert time.monotonic() - began < 60
 
 
 def test_ten_thousand_pages_are_taken_over_a_part_at_a_time(mara: Subscriber) -> None:

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from articles.management.account_file import AccountFileCommand
 from articles.models import Subscriber
 from articles.saved.calls import MAX_FILE, SavedFileError
+from articles.saved.serializers import SavedImportSerializer
 from articles.saved.taking import begin_import, imports_of, take_some
 from crawler.web.limits import LimitReached
 
@@ -28,9 +29,10 @@ class Command(AccountFileCommand):
         while take_some(row.pk):
             pass
         row = imports_of(subscriber).get(pk=row.pk)
+        figures = SavedImportSerializer(row).data
         lines = [
             f"{row.program}: {row.total} pages, {row.total - row.known} new, {row.known} saved before",
-            f"{row.stored} have their text, {row.waiting} are still to be read",
+            f"{figures['stored']} have their text, {figures['waiting']} are still to be read",
             f"{row.problem_count} entries with a problem",
             *(f"  {each['line'] or '-'}: {each['text']}: {each['why']}" for each in row.problems[:20]),
         ]
