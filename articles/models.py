@@ -48,6 +48,9 @@ class Page(LeasedRow):
     requested = models.BooleanField(
         default=False, db_default=False, help_text="A person saved it, so that robots.txt is not asked."
     )
+    imported = models.BooleanField(
+        default=False, db_default=False, help_text="Saved with thousands of a file: others come first."
+    )
     status = models.CharField(max_length=10, choices=Status, default=Status.WAITING)
     not_before = models.DateTimeField(db_default=Now())
     attempts = models.PositiveSmallIntegerField(default=0)

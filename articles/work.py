@@ -48,7 +48,8 @@ class PageWork(Work):
     ) -> dict[int, list[Assignment]]:
         """Put waiting pages under the leases of their hosts, lowest id first.
 
-        Pages that failed come after the others, so that a slow page does not hold up its host.
+        Pages that failed come after the others, so that a slow page does not hold up its host; and those that
+        came with a file after those that somebody waits for.
         """
         rows = lease_rows(
             Page,
@@ -56,7 +57,7 @@ class PageWork(Work):
             space,
             now,
             where="status = 'waiting'",
-            order="attempts, id",
+            order="attempts, imported, id",
             returning=("id", "host_id", "url", "losses", "owner_id", "requested"),
         )
         assignments: dict[int, list[Assignment]] = {}

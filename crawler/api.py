@@ -34,6 +34,7 @@ from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
 from articles.reader.api import MarksView, UnreadView
 from articles.saved.api import HighlightViewSet, SavedViewSet
+from articles.saved.import_api import SavedImportViewSet
 from articles.things.views import ThingView
 from crawler.accounts.api import ApiTokenViewSet
 from crawler.engine.models import Host
@@ -123,6 +124,7 @@ router.register("personal-feeds", PersonalFeedViewSet, "api-personal-feed")
 router.register("interest/events", InterestEventViewSet, "api-interest-event")
 router.register("interest", InterestViewSet, "api-interest")
 router.register("edits", EditViewSet, "api-edit")
+router.register("saved/imports", SavedImportViewSet, "api-saved-import")
 router.register("saved", SavedViewSet, "api-saved")
 router.register("highlights", HighlightViewSet, "api-highlight")
 router.register("crawls", CrawlViewSet, "api-crawl")

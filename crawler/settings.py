@@ -226,6 +226,7 @@ CELERY_TASK_ROUTES = {
     "articles.things.tasks.derive": {"queue": "extract"},
     "crawler.notices.tasks.*": {"queue": "notify"},
     "feeds.mail.tasks.*": {"queue": "notify"},
+    "articles.saved.tasks.*": {"queue": "notify"},
     "articles.tasks.reread": {"queue": "fetch"},
     "articles.tasks.take_reread": {"queue": "store"},
 }

@@ -1,4 +1,4 @@
-"""The base of the commands that write or read the file of one account."""
+"""The base of the commands that write or read a file of one account."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from articles.personal.following import subscriber_of
 
 
 class AccountFileCommand(BaseCommand):
-    """A command with the name of an account and a ZIP file as its arguments."""
+    """A command with the name of an account and a file as its arguments."""
+
+    file_help = "the ZIP file"
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""
         parser.add_argument("name", help="name of the account")
-        parser.add_argument("file", type=Path, help="the ZIP file")
+        parser.add_argument("file", type=Path, help=self.file_help)
 
     def handle(self, *, name: str, file: Path, **options: Any) -> None:
         """Find the account and do the work; a file that cannot be used ends it with a sentence."""

@@ -1,8 +1,9 @@
 """Archives of subscribers: everything they own as one ZIP file, and its way into another deployment.
 
 The files: `feeds.opml` (subscriptions with folders), `starred.json` (JSON Feed 1.1), `marks.json`,
-`topics.json`, `own-feeds.json`, and `interests.json` (the learned weights). Feeds are named by address and
-articles by feed and identity, so that nothing depends on keys of a database. Secret addresses stay behind.
+`topics.json`, `own-feeds.json`, `interests.json` (the learned weights), `saved.json` and `highlights.json`.
+Feeds are named by address and articles by feed and identity, so that nothing depends on keys of a database.
+Secret addresses stay behind.
 """
 
 from __future__ import annotations
@@ -32,6 +33,14 @@ from articles.personal.following import export_subscriptions, follow_opml
 from articles.personal.labels import MAX_LABELS, MAX_NAMES, label_named, labels_of
 from articles.personal.selection import create_personal_feed
 from articles.personal.topics import TopicError, follow_topic
+from articles.saved.carrying import (
+    HighlightRow,
+    SavedRow,
+    carried_highlights,
+    carried_pages,
+    take_highlights,
+    take_saved_pages,
+)
 from crawler.reading.documents import Entry
 from crawler.text.keys import digest
 from crawler.web.limits import LimitReached
@@ -39,7 +48,10 @@ from feeds.adding.opml import NoFeedsError, OpmlError
 from feeds.models import Feed
 
 MAX_ARCHIVE_BYTES = 50 * 1024 * 1024
-MAX_FILE_BYTES = {"starred.json": 50 * 1024 * 1024, "marks.json": 20 * 1024 * 1024}
+MAX_FILE_BYTES = {
+    "starred.json": 50 * 1024 * 1024, "marks.json": 20 * 1024 * 1024, "saved.json": 50 * 1024 * 1024,
+    "highlights.json": 50 * 1024 * 1024,
+}  # fmt: skip
 MAX_OTHER_FILE_BYTES = 2 * 1024 * 1024
 """Of one file in the archive, unpacked: what it becomes in memory is a few times as much."""
 EARLIEST = datetime(1991, 1, 1, tzinfo=UTC)
@@ -57,6 +69,8 @@ marks.json      which articles you have read, starred and labelled
 topics.json     topics you follow
 own-feeds.json  the filters of your own feeds, without their secret addresses
 interests.json  what was learned of your interests
+saved.json      the pages you have saved: addresses, tags, notes and marks
+highlights.json your highlights in articles and saved pages
 
 Another Freshet takes the whole file: Account, "Your data".
 """
@@ -153,6 +167,8 @@ class Taken(msgspec.Struct):
     topics: int = 0
     own_feeds: int = 0
     features: int = 0
+    saved: int = 0
+    highlights: int = 0
 
     def in_words(self) -> str:
         """Return a sentence with the numbers."""
@@ -163,6 +179,8 @@ class Taken(msgspec.Struct):
                 (self.starred, ngettext("%(count)d star", "%(count)d stars", self.starred)),
                 (self.marks, ngettext("%(count)d mark", "%(count)d marks", self.marks)),
                 (self.topics, ngettext("%(count)d topic", "%(count)d topics", self.topics)),
+                (self.saved, ngettext("%(count)d saved page", "%(count)d saved pages", self.saved)),
+                (self.highlights, ngettext("%(count)d highlight", "%(count)d highlights", self.highlights)),
                 (
                     self.own_feeds,
                     ngettext("%(count)d feed of your own", "%(count)d feeds of your own", self.own_feeds),
@@ -201,6 +219,10 @@ def write_archive(subscriber: Subscriber, out: IO[bytes], now: datetime) -> None
         ]
         archive.writestr("own-feeds.json", _json(own_rows))
         archive.writestr("interests.json", _json(_interests(subscriber)))
+        with archive.open("saved.json", "w") as file:
+            _write_list(file, carried_pages(subscriber))
+        with archive.open("highlights.json", "w") as file:
+            _write_list(file, carried_highlights(subscriber))
 
 
 def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_articles: bool) -> Taken:
@@ -231,6 +253,11 @@ def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_ar
             own_feeds = _decoded(archive, "own-feeds.json", list[OwnFeed])[:MAX_OWN_FEEDS]
             counts.own_feeds = sum(_take_own_feed(subscriber, row) for row in own_feeds)
             counts.features = _take_interests(subscriber, archive, feeds, now)
+            pages = _decoded(archive, "saved.json", list[SavedRow])
+            counts.saved = take_saved_pages(subscriber, pages, now)
+            del pages  # may be large
+            highlights = _decoded(archive, "highlights.json", list[HighlightRow])
+            counts.highlights = take_highlights(subscriber, highlights, feeds, now)
     except LimitReached as error:
         raise ArchiveError(str(error).rstrip(".")) from error
     except DAMAGES as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from django.db import connection, transaction
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, Value
@@ -69,6 +69,42 @@ def add_labels(subscriber: Subscriber, articles: Sequence[int], labels: Collecti
             """,  # noqa: S608 - the tables' own names
             [subscriber.pk, names[:MAX_LABELS], sorted(set(articles))],
         )
+
+
+@transaction.atomic
+def add_labels_to_each(subscriber: Subscriber, labels: Mapping[int, Collection[str]]) -> dict[int, list[str]]:
+    """Give each article (primary key) labels of its own, as far as the subscriber may have more.
+
+    Returns the labels that were left out, by article.
+    """
+    names = set(labels_of(subscriber)) if labels else set()
+    given: dict[int, list[str]] = {}
+    left_out: dict[int, list[str]] = {}
+    for article, wanted in sorted(labels.items()):
+        for name in sorted({label_named(label) for label in wanted} - {""}):
+            if name in names or len(names) < MAX_NAMES:
+                names.add(name)
+                given.setdefault(article, []).append(name)
+            else:
+                left_out.setdefault(article, []).append(name)
+    rows = [(article, name) for article, some in given.items() for name in some[:MAX_LABELS]]
+    if rows:
+        articles, each = zip(*rows, strict=True)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"""
+                INSERT INTO {Mark._meta.db_table} AS mark (subscriber_id, article_id, labels)
+                SELECT %s, given.article, array_agg(given.label ORDER BY given.label)
+                FROM unnest(%s::bigint[], %s::text[]) AS given(article, label)
+                GROUP BY given.article ORDER BY given.article
+                ON CONFLICT (subscriber_id, article_id) DO UPDATE SET labels = ARRAY(
+                    SELECT DISTINCT unnest(mark.labels || EXCLUDED.labels) AS label ORDER BY label
+                    LIMIT {MAX_LABELS}
+                )
+                """,  # noqa: S608 - the tables' own names
+                [subscriber.pk, list(articles), list(each)],
+            )
+    return left_out
 
 
 @transaction.atomic

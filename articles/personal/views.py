@@ -47,6 +47,8 @@ from articles.personal.selection import (
     revoke_address,
     rotate_address,
 )
+from articles.saved.calls import MAX_FILE
+from articles.saved.taking import listed_imports
 from crawler.web import undo
 from crawler.web.limits import LimitReached, is_near, limit_of
 from crawler.web.pages import safe_next
@@ -304,7 +306,17 @@ def account(request: HttpRequest) -> HttpResponse:
         subscriber.delete()  # the sign-in stays; addresses answer 410 or 404
         messages.success(request, _("All that was kept of you as a subscriber is deleted."))
         return redirect("read")
+    return account_page(request, subscriber)
+
+
+def account_page(
+    request: HttpRequest, subscriber: Subscriber, *, file_error: str = "", status: int = 200
+) -> HttpResponse:
+    """Return the page of the subscriber's data, with an error at the field for saved pages."""
     context = {
+        "file_error": file_error,
+        "max_file": MAX_FILE >> 20,
+        **listed_imports(subscriber),
         "feeds": subscriber.subscriptions.count(),
         "feeds_limit": limit_of(subscriber.user, "LIMIT_FEEDS"),
         "requests_limit": limit_of(subscriber.user, "LIMIT_REQUESTS_A_DAY"),
@@ -314,7 +326,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "marks": subscriber.marks.count(),
         "events": subscriber.events.count(),
     }
-    return render(request, "settings/data.html", context | {"tab": TABS["data"]})
+    return render(request, "settings/data.html", context | {"tab": TABS["data"]}, status=status)
 
 
 @never_cache

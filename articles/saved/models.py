@@ -46,6 +46,16 @@ class SavedImport(models.Model):
         """True when all of its pages are here (their texts may still come)."""
         return self.position >= self.total
 
+    @property
+    def over(self) -> int:
+        """The number of its pages that were read or could not be, for a row of `taking.imports_of`."""
+        return self.position - int(getattr(self, "waiting", 0))
+
+    @property
+    def is_under_way(self) -> bool:
+        """True while pages or texts still come, for a row of `taking.imports_of`."""
+        return not self.is_done or bool(getattr(self, "waiting", 0))
+
 
 class SavedPage(models.Model):
     """A page that a person saved: an article of their own, kept whatever becomes of it on the web."""

@@ -228,7 +228,7 @@ def _store(
     if not wanted:
         return {}
     owner = common.subscriber.user_id
-    pages = _pages(owner, wanted, now)
+    pages = _pages(owner, wanted, now, imported=common.source is not None)
     rows = []
     for key, page in wanted.items():
         stored = pages[key]
@@ -266,7 +266,7 @@ def _store(
     return {row.article.identity: row for row in saved}
 
 
-def _pages(owner: int, wanted: dict[str, PageToSave], now: datetime) -> dict[str, Page]:
+def _pages(owner: int, wanted: dict[str, PageToSave], now: datetime, *, imported: bool) -> dict[str, Page]:
     """Return the pages of these keys: those read lately for feeds, else pages of this person's own."""
     own = {key: digest(f"{key}#{owner}") for key in wanted}
     shared = {key: digest(key) for key in wanted}
@@ -286,6 +286,7 @@ def _pages(owner: int, wanted: dict[str, PageToSave], now: datetime) -> dict[str
         [
             Page(
                 url=canonical_url(wanted[key].url), url_key=own[key], owner_id=owner, requested=True,
+                imported=imported,
                 host_id=hosts[host_key(key)],
             )
             for key in missing

@@ -113,6 +113,21 @@ class SavedImportSerializer(serializers.ModelSerializer[SavedImport]):
         read_only_fields = fields
 
 
+class FailedPageSerializer(serializers.ModelSerializer[SavedPage]):
+    """A saved page that could not be read, and why."""
+
+    id = serializers.IntegerField(source="article_id", read_only=True)
+    url = serializers.CharField(source="article.url", read_only=True)
+    title = serializers.CharField(source="article.title", read_only=True)
+    failure = serializers.CharField(source="article.page.failure", read_only=True)
+    failure_detail = serializers.CharField(source="article.page.failure_detail", read_only=True)
+
+    class Meta:
+        model = SavedPage
+        fields = ["id", "url", "title", "saved", "failure", "failure_detail"]
+        read_only_fields = fields
+
+
 class HighlightSerializer(serializers.ModelSerializer[Highlight]):
     """A highlight. `fits` is false where the article's text has changed so that it is not in it any more."""
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from articles.saved import views
+from articles.saved import import_views, views
 
 urlpatterns = [
     path("saved/", views.saved, name="saved"),
+    path("saved/imports/", import_views.imports, name="saved-imports"),
+    path("saved/imports/<int:pk>/", import_views.one_import, name="saved-import"),
     path("saved/article/<int:pk>/", views.save_one, name="save-article"),
     path("saved/<int:pk>/remove/", views.remove, name="saved-remove"),
     path("saved/<int:pk>/again/", views.again, name="saved-again"),
