@@ -109,8 +109,8 @@ def test_filters_changes_and_removal(person: User, api: APIClient) -> None:
     ).json()
     assert (changed["tags"], changed["read"], changed["starred"], changed["note"]) == (["x"], True, True, "n")
     for query, count in (
-        ("tag=x", 1), ("read=yes", 1), ("read=no", 1), ("state=waiting", 1), ("state=stored", 1), ("q=lamp", 1),
-        ("highlighted=yes", 0), ("way=address", 1), ("", 2),
+        ("tag=x", 1), ("read=yes", 1), ("read=no", 1), ("state=waiting", 1), ("state=stored", 1),
+        ("q=lamp", 1), ("highlighted=yes", 0), ("way=address", 1), ("", 2),
     ):  # fmt: skip
         assert api.get(f"/api/saved/?{query}").json()["count"] == count, query
     assert api.delete(f"/api/saved/{article.pk}/").status_code == 204
