@@ -34,6 +34,7 @@ from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
 from articles.reader.api import MarksView, UnreadView
 from articles.saved.api import HighlightViewSet, SavedViewSet
+from articles.saved.collection_api import CollectionViewSet
 from articles.saved.import_api import SavedImportViewSet
 from articles.things.views import ThingView
 from crawler.accounts.api import ApiTokenViewSet
@@ -126,6 +127,7 @@ router.register("interest", InterestViewSet, "api-interest")
 router.register("edits", EditViewSet, "api-edit")
 router.register("saved/imports", SavedImportViewSet, "api-saved-import")
 router.register("saved", SavedViewSet, "api-saved")
+router.register("collections", CollectionViewSet, "api-collection")
 router.register("highlights", HighlightViewSet, "api-highlight")
 router.register("crawls", CrawlViewSet, "api-crawl")
 router.register("documents", DocumentViewSet, "api-document")

@@ -7,6 +7,7 @@ from articles.enrichment import views
 urlpatterns = [
     path("enrichment/", views.overview, name="enrichment"),
     path("stories/", views.story_list, name="stories"),
+    path("stories/first/", views.firsts, name="firsts"),
     path("stories/<int:pk>/", views.story, name="story"),
     path("stories/<int:pk>/export/", views.export_story, name="story-export"),
     path("stories/<int:pk>/apart/", views.take_story_apart, name="story-apart"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -13,6 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.enrichment.figures import categories, figures, languages
+from articles.enrichment.firsts import additions_of, delays, how_often_first
 from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.stories import allow, take_apart, take_out
 from articles.exporting.answers import export_page
@@ -59,7 +61,22 @@ def story_list(request: HttpRequest) -> HttpResponse:
 def story(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one story: every article with its feed and the reason it belongs there."""
     row = get_object_or_404(Story, pk=pk)
-    return render(request, "enrichment/story.html", {"story": row, "members": told().filter(story=row)})
+    members = list(told().filter(story=row))
+    later = delays([member.article.published for member in members])
+    context = {
+        "story": row,
+        "members": members,
+        "lines": list(
+            zip(members, [round(delay / 60) for delay in later], additions_of(members), strict=True)
+        ),
+    }
+    return render(request, "enrichment/story.html", context)
+
+
+@require_safe
+def firsts(request: HttpRequest) -> HttpResponse:
+    """Show which feeds tell stories first most often."""
+    return render(request, "enrichment/firsts.html", {"rows": how_often_first(datetime.now(UTC))})
 
 
 @require_safe

@@ -55,10 +55,15 @@ def key_chunks(keys: Iterable[int], size: int) -> Iterator[list[int]]:
         yield chunk
 
 
-def article_rows(keys: Iterable[int], subscriber: Subscriber, form: ExportFormat) -> Iterator[ExportRow]:
-    """Yield the articles with these keys as the person may see them, with the person's marks and notes."""
+def article_rows(
+    keys: Iterable[int], subscriber: Subscriber, form: ExportFormat, *, shared: bool = False
+) -> Iterator[ExportRow]:
+    """Yield the articles with these keys as the person may see them, with the person's marks and notes.
+
+    With `shared` those of other people, too: their owners have put them into a collection.
+    """
     size = ROWS_WITH_PAGES if "page" in form.needs else ROWS
-    shown, deployment = _articles(subscriber, form), Deployment.own_key()
+    shown, deployment = _articles(subscriber, form, shared=shared), Deployment.own_key()
     for chunk in key_chunks(keys, size):
         articles: dict[int, Any] = {article.pk: article for article in shown.filter(pk__in=chunk)}
         highlights = _highlights(subscriber, chunk)
@@ -67,9 +72,10 @@ def article_rows(keys: Iterable[int], subscriber: Subscriber, form: ExportFormat
                 yield _row(article, highlights[key], form, deployment)
 
 
-def _articles(subscriber: Subscriber, form: ExportFormat) -> QuerySet[Article]:
+def _articles(subscriber: Subscriber, form: ExportFormat, *, shared: bool) -> QuerySet[Article]:
     columns = [*COLUMNS, *(column for need in sorted(form.needs) for column in TEXTS[need])]
-    rows = Article.objects.filter(Q(owner__isnull=True) | Q(owner=subscriber.user_id))
+    own = Article.objects.filter(Q(owner__isnull=True) | Q(owner=subscriber.user_id))
+    rows: QuerySet[Article] = Article._base_manager.all() if shared else own
     return (
         rows.select_related("feed", "page", "saved")
         .annotate(

@@ -60,6 +60,7 @@ from articles.reader.lists import (
     source_of,
 )
 from articles.reader.undo import undo_reading, undo_token
+from articles.saved.collecting import names_to_add_to
 from articles.saved.highlighting import marked_body
 from articles.saved.marks import sentences
 from articles.saved.models import Highlight
@@ -529,6 +530,7 @@ def _article(
         "colors": Highlight.Color.choices,
         "saved": getattr(row, "saved", None),
         "edited": _edits_in_words(row.pk),
+        "own_collections": names_to_add_to(subscriber),
         "sentences": sentences(shown_body) if "mark" in request.GET else [],
         "source": source,
         "has_both": bool(body.feed and body.page),

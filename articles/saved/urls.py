@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from articles.saved import collection_views as collected
 from articles.saved import import_views, views
 
 urlpatterns = [
@@ -14,6 +15,13 @@ urlpatterns = [
     path("saved/<int:pk>/remove/", views.remove, name="saved-remove"),
     path("saved/<int:pk>/again/", views.again, name="saved-again"),
     path("saved/<int:pk>/note/", views.note, name="saved-note"),
+    path("collections/", collected.collections, name="collections"),
+    path("collections/<int:pk>/", collected.collection, name="collection"),
+    path("collections/<int:pk>/change/", collected.change, name="collection-change"),
+    path("collections/<int:pk>/export/", collected.export, name="collection-export"),
+    path("collections/<int:pk>/<int:article>/", collected.item, name="collection-item"),
+    path("collections/feed/<str:token>/", collected.feed, name="collection-feed"),
+    path("read/<int:pk>/gather/", collected.gather, name="collection-gather"),
     path("highlights/", views.highlights, name="highlights"),
     path("highlights/file/", views.export, name="highlights-file"),
     path("highlights/<int:pk>/", views.change, name="highlight-change"),
