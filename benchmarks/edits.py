@@ -66,6 +66,8 @@ def main() -> None:
     parser.add_argument("directory", type=Path, nargs="+")
     parser.add_argument("--half", choices=["tuned", "judged", "both"], default="both")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print so many of what is wrong")
+    parser.add_argument("--unedited", action="store_true", help="make no edits, change furniture alone")
+    parser.add_argument("--pages", type=int, default=PAGES, help="articles of a site that are read")
     options = parser.parse_args()
     files = sorted(
         (file for directory in options.directory for file in directory.glob("*.zip")), key=lambda f: f.stem
@@ -99,12 +101,14 @@ def _site(file: Path, options: argparse.Namespace) -> Counter[str]:
         manifest = json.loads(archive.read("manifest.json"))
         if "weeks" in manifest:
             return _weeks(archive, manifest, options)
-        pages = [page for _, page in zip(range(PAGES), _articles(archive, manifest, ""), strict=False)]
+        pages = [
+            page for _, page in zip(range(options.pages), _articles(archive, manifest, ""), strict=False)
+        ]
     read = [(url, body, page) for url, body in pages if (page := _read(body, url)) is not None]
     for number, (url, body, page) in enumerate(read):
         dice = random.Random(f"{file.stem}{number}")
         others = [line for _, _, other in read[:7] if other is not page for line in other.text.splitlines()]
-        edit = EDITS[number // 2 % len(EDITS)] if number % 2 else ""
+        edit = EDITS[number // 2 % len(EDITS)] if number % 2 and not options.unedited else ""
         changed = _changed(body, page, edit, dice)
         if changed is None:
             continue
