@@ -73,6 +73,13 @@ _INVITES = re.compile(
     r"|関連記事|広告|続きを読む|あわせて読みたい)",
     re.IGNORECASE,
 )
+_BOXES = re.compile(
+    r"\b(?:inbox|newsletter|subscribe|subscription|sign up|log in|cookies?|posteingang|abonnieren|anmelden"
+    r"|bo[îi]te mail|infolettre|s'abonner|bandeja de entrada|bolet[ií]n|suscr[ií]b\w+)\b|メールマガジン|購読",
+    re.IGNORECASE,
+)
+MOST_IN_BOX = 20
+"""Words of a sentence that may stand in a box to subscribe."""
 _NUMBER = re.compile(r"[+-]?\d[\d.,]*%?")
 _LEAD_COUNT = re.compile(r"^\(\d+\)\s*")
 
@@ -212,19 +219,32 @@ def _blocks(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[list[
 def _note_block(edit: Edit, removed: list[str], added: list[str]) -> None:
     """Pair lines that took each other's places, and note what differs."""
     left = list(added)
+    boxed = _boxed(removed) | _boxed(added)
     for old in removed:
         new = _likest(old, left)
         if new is None:
-            if is_prose(old):
+            if is_prose(old) and old not in boxed:
                 edit.removed += 1
                 edit.note("sentence removed")
         else:
             left.remove(new)
             _note_line(edit, old, new)
     for new in left:
-        if is_prose(new):
+        if is_prose(new) and new not in boxed:
             edit.added += 1
             edit.note("sentence added")
+
+
+def _boxed(lines: Sequence[str]) -> set[str]:
+    """Return the lines of boxes to subscribe and of advertisements: they name it, or stand below it."""
+    boxed: set[str] = set()
+    is_below = False
+    for line in lines:
+        is_short = len(line.split()) <= MOST_IN_BOX
+        if is_short and (is_below or _BOXES.search(line)):
+            boxed.add(line)
+        is_below = bool(_INVITES.match(line)) or (is_below and is_short and bool(_BOXES.search(line)))
+    return boxed
 
 
 def _likest(line: str, others: Sequence[str]) -> str | None:

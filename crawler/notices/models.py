@@ -134,6 +134,7 @@ class Rule(models.Model):
     class When(models.TextChoices):
         ARTICLE = "article", pgettext_lazy("when", "an article comes")
         STORY = "story", pgettext_lazy("when", "several feeds tell the same story")
+        EDIT = "edit", pgettext_lazy("when", "an article is edited after publication")
         PAGE = "page", pgettext_lazy("when", "a watched page changes")
         FEED = "feed", pgettext_lazy("when", "a feed cannot be read, or can again")
         CRAWL = "crawl", pgettext_lazy("when", "a crawl ends")

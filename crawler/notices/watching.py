@@ -16,6 +16,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from articles.edits.listing import edits, edits_with_articles
+from articles.edits.wording import edit_in_words
 from articles.listing import lean
 from articles.models import Subscription
 from articles.personal.following import subscriber_of, within
@@ -224,6 +226,26 @@ def _stories(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening
         )
 
 
+def _edits(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
+    """Yield edits of articles after their publication."""
+    after = max(since, rule.created)
+    rows = edits_with_articles(edits()).filter(seen__gt=after, seen__lte=until)
+    if rule.query or rule.feed_id is not None or rule.topic is not None or rule.folder:
+        rows = rows.filter(article__in=_articles_of(rule).order_by().values("pk"))
+    else:
+        rows = rows.filter(article__feed__in=subscriber_of(rule.user).subscriptions.values("feed"))
+    for version in rows.order_by("seen", "id")[:MAX_LOOKED_AT]:
+        yield Happening(
+            key=f"edit:{version.article_id}:{version.number}",
+            at=version.seen,
+            title=version.title or str(version.article),
+            text=edit_in_words(version),
+            url=version.article.url,
+            path=f"{reverse('versions', args=[version.article_id])}?b={version.number}",
+            source=str(version.article.feed),
+        )
+
+
 def _changes(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
     """Yield changes of watched pages with enough lines, whose value begins to meet the rule's condition."""
     after = max(since, rule.created)
@@ -331,6 +353,7 @@ def _disk(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
 _SOURCES: dict[str, Callable[[Rule, datetime, datetime], Iterator[Happening]]] = {
     Rule.When.ARTICLE: _articles,
     Rule.When.STORY: _stories,
+    Rule.When.EDIT: _edits,
     Rule.When.PAGE: _changes,
     Rule.When.FEED: _feeds,
     Rule.When.CRAWL: _crawls,

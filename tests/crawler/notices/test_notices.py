@@ -13,6 +13,8 @@ import pytest
 from django.core import mail
 from django.test import Client
 
+from articles.edits.deciding import Edit
+from articles.edits.history import Sighting, Text, record
 from articles.enrichment.models import Enrichment, Story
 from articles.models import Article
 from articles.personal.topics import follow_topic
@@ -161,6 +163,17 @@ def test_a_story_of_enough_feeds_is_told(mara: Any) -> None:
     rule = make_rule(mara, make_target(mara), when="story")
     assert len(told(rule)) == 1
     assert "3 feeds tell it" in rule.messages.get().text
+
+
+def test_an_edit_after_publication_is_told(mara: Any) -> None:
+    feed = mara.subscriber.subscriptions.get().feed
+    rule = make_rule(mara, make_target(mara), when="edit", folder="News")
+    for article in (news(feed, "Ferry"), news(make_feed(), "Not followed")):
+        old, new = Text("Ferry", "12 boats run."), Text("Ferry stays", "21 boats run.")
+        sighting = Sighting(Edit(kinds=["headline"]), "page", NOW, NOW + timedelta(minutes=2))
+        record(article.pk, old, new, sighting)
+    assert told(rule, NOW + timedelta(minutes=3)) == ["Ferry stays"]
+    assert told(rule, NOW + timedelta(minutes=4)) == ["Ferry stays"]
 
 
 def test_a_feed_that_fails_and_comes_back(mara: Any) -> None:
