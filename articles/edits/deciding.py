@@ -283,11 +283,14 @@ def _note_line(edit: Edit, old: str, new: str) -> None:
 def _words_of(pieces: Sequence[Piece]) -> list[str]:
     """Return the pieces that differ, without advertisements and stamps that stand within a line."""
     texts = [piece.text.strip(" .,;:") for piece in pieces if piece.differs]
-    return [text for text in texts if text and not (len(text.split()) <= MOST_STUCK and _is_furniture(text))]
+    return [text for text in texts if text and not _is_furniture(text)]
 
 
 def _is_furniture(text: str) -> bool:
-    return bool(_STAMP.match(text) or _INVITES.match(text) or _COUNTER.fullmatch(text))
+    size = len(text.split())
+    if size <= MOST_STUCK and (_STAMP.match(text) or _COUNTER.fullmatch(text)):
+        return True
+    return size <= MOST_IN_BOX and bool(_INVITES.match(text))
 
 
 def _surplus(gone: Sequence[str], come: Sequence[str]) -> Kind:

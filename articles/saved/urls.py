@@ -22,6 +22,7 @@ urlpatterns = [
     path("collections/<int:pk>/<int:article>/", collected.item, name="collection-item"),
     path("collections/feed/<str:token>/", collected.feed, name="collection-feed"),
     path("read/<int:pk>/gather/", collected.gather, name="collection-gather"),
+    path("read/<int:pk>/file/", views.whole_page, name="article-file"),
     path("highlights/", views.highlights, name="highlights"),
     path("highlights/file/", views.export, name="highlights-file"),
     path("highlights/<int:pk>/", views.change, name="highlight-change"),

@@ -15,6 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 from rest_framework.exceptions import ValidationError
 
+from articles.exporting.answers import export_page
+from articles.exporting.querying import article_rows
 from articles.models import Article
 from articles.personal.following import subscriber_of
 from articles.personal.labels import TooManyLabels
@@ -103,6 +105,16 @@ def note(request: HttpRequest, pk: int) -> HttpResponse:
     text = storable(request.POST.get("note", ""), MAX_NOTE).strip()
     subscriber_of(request.user).saved_pages.filter(article=pk).update(note=text)
     return HttpResponseRedirect(safe_next(request, saved_address()))
+
+
+@require_safe
+def whole_page(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Return an article as a file, as ?as= says: with `warc` its whole page, as it was received."""
+    article = get_object_or_404(Article.objects.only("pk", "title", "url"), pk=pk)
+    subscriber = subscriber_of(request.user)
+    return export_page(
+        request, lambda form: article_rows([pk], subscriber, form), article.title or article.url
+    )
 
 
 @require_safe

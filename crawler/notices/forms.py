@@ -120,12 +120,7 @@ class RuleForm(RowForm):
             if fields.get(name) in (None, ""):
                 fields[name] = value
         kind = fields.get("about", "")
-        of_articles = fields.get("when") in (
-            Rule.When.ARTICLE,
-            Rule.When.STORY,
-            Rule.When.EDIT,
-            Rule.When.FEED,
-        )
+        of_articles = fields.get("when") in Rule.OF_ARTICLES
         if (kind in {"site", "page"} and of_articles) or (
             kind == "topic" and fields["when"] == Rule.When.FEED
         ):

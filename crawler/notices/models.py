@@ -156,6 +156,8 @@ class Rule(models.Model):
     """Conditions that compare with a number."""
     OPERATORS = (When.CRAWL, When.DISK)
     """Kinds that concern who runs the deployment."""
+    OF_ARTICLES = (When.ARTICLE, When.STORY, When.EDIT, When.FEED)
+    """Kinds that are about articles and feeds."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="rules")
     name = models.CharField(max_length=200, blank=True)
