@@ -8,7 +8,8 @@ api.runtime.onInstalled.addListener(async () => {
   const patterns = ["http://*/*", "https://*/*"];
   const page = { documentUrlPatterns: patterns, contexts: ["page", "selection"] };
   api.contextMenus.create({ id: "page", title: text("menu_page"), ...page });
-  api.contextMenus.create({ id: "link", title: text("menu_link"), targetUrlPatterns: patterns, contexts: ["link"] });
+  const link = { targetUrlPatterns: patterns, contexts: ["link"] };
+  api.contextMenus.create({ id: "link", title: text("menu_link"), ...link });
 });
 
 api.contextMenus.onClicked.addListener(async (info, tab) => {

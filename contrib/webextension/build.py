@@ -1,4 +1,4 @@
-"""Build the browser extension: a folder to load, a .zip for Chromium and an .xpi for Firefox, of the same files.
+"""Build the browser extension: a folder to load, and the same files as .zip (Chromium) and .xpi (Firefox).
 
 The archives hold fixed times and no compression: one commit and one Pillow always give the same bytes.
 """
@@ -26,7 +26,8 @@ FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 def package_version() -> str:
     """Return the version that the wheel gets."""
     command = [sys.executable, "-m", "hatchling", "version"]
-    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    ended = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S603
+    return ended.stdout.strip()
 
 
 def extension_files(version: str) -> dict[str, bytes]:

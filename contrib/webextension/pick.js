@@ -1,5 +1,5 @@
-// In the page, once "Watch this part" was pressed: shows what the pointer or the arrow keys are on, and tells the
-// background script the selector of what was clicked. Selectors are those of the server's own picker.
+// In the page, once "Watch this part" was pressed: shows what the pointer or the arrow keys are on, and tells
+// background.js the selector of what was clicked. Selectors are those of the server's own picker (pick-frame.js).
 (() => {
   if (globalThis.stopFreshetPick) globalThis.stopFreshetPick();
   const api = globalThis.browser ?? globalThis.chrome;
@@ -18,10 +18,10 @@
   document.documentElement.append(host);
 
   let on = null;
-  const isPart = (element) => element instanceof Element && element !== document.documentElement && element !== host;
+  const isPart = (element) => element instanceof Element && ![document.documentElement, host].includes(element);
   const draw = () => {
-    const { left, top, width, height } = on?.getBoundingClientRect() ?? {};
-    if (on) Object.assign(box.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+    const sides = on?.getBoundingClientRect();
+    for (const side of ["left", "top", "width", "height"]) box.style[side] = `${sides?.[side] ?? 0}px`;
   };
   const move = (element) => {
     if (isPart(element)) on = element;
@@ -35,14 +35,16 @@
     const classes = [...element.classList].filter(isSpeaking).slice(0, 8);
     const item = element.getAttribute("itemprop");
     return [
-      ...(isSpeaking(item) ? [`[itemprop=${item}]`] : []), ...(isSpeaking(element.id) ? [`#${element.id}`] : []),
+      ...(isSpeaking(item) ? [`[itemprop=${item}]`] : []),
+      ...(isSpeaking(element.id) ? [`#${element.id}`] : []),
       ...classes.map((name) => `.${name}`), ...classes.map((name) => `${tag}.${name}`),
       ...(["h1", "main", "article", "table"].includes(tag) ? [tag] : []),
     ];
   };
   const step = (element) => {
-    const tag = CSS.escape(element.localName);
-    const same = [...(element.parentElement?.children ?? [])].filter((child) => child.localName === element.localName);
+    const { localName, parentElement } = element;
+    const tag = CSS.escape(localName);
+    const same = [...(parentElement?.children ?? [])].filter((child) => child.localName === localName);
     return same.length > 1 ? `${tag}:nth-of-type(${same.indexOf(element) + 1})` : tag;
   };
   // Browsers put a tbody into tables that have none, so that it is no step of its own.
@@ -54,15 +56,17 @@
       steps.unshift(id && isOnly(id) ? id : step(here));
       if (id && isOnly(id)) break;
     }
-    return steps.map((part, number) => (number ? (/^t[rdh]\b/.test(part) ? " " : " > ") : "") + part).join("") || "body";
+    const joined = (before, part) => before + (/^t[rdh]\b/.test(part) ? " " : " > ") + part;
+    return steps.length ? steps.reduce(joined) : "body";
   };
   const selectorOf = (element) => {
     const own = ownSelectors(element);
     const only = own.find(isOnly);
     if (only) return only;
-    for (let above = element.parentElement; isPart(above) && above !== document.body; above = above.parentElement) {
+    const names = [...own, CSS.escape(element.localName)];
+    for (let above = element.parentElement; above && above !== document.body; above = above.parentElement) {
       for (const outer of ownSelectors(above)) {
-        const inner = [...own, CSS.escape(element.localName)].map((name) => `${outer} ${name}`).find(isOnly);
+        const inner = names.map((name) => `${outer} ${name}`).find(isOnly);
         if (inner) return inner;
       }
     }
@@ -86,8 +90,10 @@
     event.stopImmediatePropagation();
   };
   const ways = {
-    ArrowUp: () => on?.parentElement, ArrowDown: () => (on ? on.firstElementChild : document.body.firstElementChild),
-    ArrowLeft: () => on?.previousElementSibling, ArrowRight: () => on?.nextElementSibling,
+    ArrowUp: () => on?.parentElement,
+    ArrowDown: () => (on ?? document.body).firstElementChild,
+    ArrowLeft: () => on?.previousElementSibling,
+    ArrowRight: () => on?.nextElementSibling,
   };
   for (const name of ["scroll", "resize"]) listen(name, draw);
   for (const name of ["pointerdown", "pointerup", "mousedown", "mouseup", "auxclick"]) listen(name, withhold);
