@@ -21,7 +21,8 @@ LOCALES = ["de", "en", "es", "fr", "ja"]
 MAX_LINES = 400
 STRANGE = [
     r"\beval\b", r"\bFunction\(", "innerHTML", "outerHTML", "insertAdjacentHTML", r"document\.write",
-    r"import\(", r"setTimeout\(\s*[\"'`]", "<script>", r"\son\w+=", "XMLHttpRequest", "sendBeacon", "WebSocket",
+    r"import\(", r"setTimeout\(\s*[\"'`]", "<script>", r"\son\w+=", "XMLHttpRequest",
+    "sendBeacon", "WebSocket",
 ]  # fmt: skip
 """Ways of running or showing what somebody else wrote, or of sending something past `fetch`."""
 

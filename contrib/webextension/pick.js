@@ -1,5 +1,5 @@
 // In the page, once "Watch this part" was pressed: shows what the pointer or the arrow keys are on, and tells
-// background.js the selector of what was clicked. Selectors are those of the server's own picker (pick-frame.js).
+// background.js the selector of what was clicked. It is that of the server's picker (pick-frame.js).
 (() => {
   if (globalThis.stopFreshetPick) globalThis.stopFreshetPick();
   const api = globalThis.browser ?? globalThis.chrome;
@@ -18,7 +18,8 @@
   document.documentElement.append(host);
 
   let on = null;
-  const isPart = (element) => element instanceof Element && ![document.documentElement, host].includes(element);
+  const isPart = (element) =>
+    element instanceof Element && element !== document.documentElement && element !== host;
   const draw = () => {
     const sides = on?.getBoundingClientRect();
     for (const side of ["left", "top", "width", "height"]) box.style[side] = `${sides?.[side] ?? 0}px`;

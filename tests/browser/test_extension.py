@@ -1,7 +1,7 @@
 """The browser extension in Chromium: settings, saving, what goes wrong, a part picked on a page.
 
-Playwright can press neither the button of the toolbar, nor menus, nor the browser's question for a permission.
-So the popup is opened as a page (?tab=ID), menus are told that they were pressed, and the right to reach 127.0.0.1
+Playwright presses neither the button of the toolbar, nor menus, nor the browser's question for a right.
+So the popup is opened as a page (?tab=ID), the menus' event is dispatched, and the right to reach 127.0.0.1
 is put into the manifest. All else is as it is built.
 """
 
@@ -243,7 +243,7 @@ def test_a_part_is_picked_and_its_form_opens(
     chosen = form.locator("input[name=part]:checked").evaluate_all("all => all.map((field) => field.value)")
     assert [part] == (chosen or [form.get_by_label("Only these parts").input_value()])
     (element,) = lxml.html.fromstring(BOATS).cssselect(part.removeprefix("css:"))
-    assert "".join(element.itertext()) == words
+    assert "".join(map(str, element.itertext())) == words
     expect(picker(page)).to_have_count(0)
     assert page.url.endswith("/boats")
 
