@@ -13,8 +13,14 @@ function say({ ok, sentence }) {
 
 const fail = (name) => say({ ok: false, sentence: text(name) });
 
-const currentTab = async () =>
-  tabId ? api.tabs.get(tabId) : (await api.tabs.query({ active: true, currentWindow: true }))[0];
+/** Return the tab, or say why there is nothing to do with it. */
+async function readyTab() {
+  const { server, token } = await settings();
+  if (!server || !token) return fail("no_server");
+  const query = { active: true, currentWindow: true };
+  const tab = tabId ? await api.tabs.get(tabId) : (await api.tabs.query(query))[0];
+  return isPage(tab?.url) ? tab : fail("no_page");
+}
 
 const close = () => { if (!tabId) window.close(); };
 
@@ -39,11 +45,10 @@ async function watch(tab) {
   close();
 }
 
-/** Do what a button is for, once there are a server and a page. */
+/** Do what a button is for, with all of them out of reach meanwhile. */
 async function act(action) {
-  const [{ server, token }, tab] = await Promise.all([settings(), currentTab()]);
-  if (!server || !token) return fail("no_server");
-  if (!isPage(tab.url)) return fail("no_page");
+  const tab = await readyTab();
+  if (!tab) return;
   for (const button of buttons) button.disabled = true;
   try {
     await action(tab);
@@ -54,10 +59,8 @@ async function act(action) {
 
 /** Say at once what stands in the way, or what went wrong when the menu was used. */
 async function begin() {
-  const [{ server, token }, tab] = await Promise.all([settings(), currentTab()]);
-  if (!server || !token) return fail("no_server");
-  if (!isPage(tab.url)) return fail("no_page");
-  if ((await api.action.getBadgeText({ tabId: tab.id })) === "!") {
+  const tab = await readyTab();
+  if (tab && (await api.action.getBadgeText({ tabId: tab.id })) === "!") {
     say({ ok: false, sentence: await api.action.getTitle({ tabId: tab.id }) });
   }
 }
