@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Literal
 
 from cydifflib import SequenceMatcher
@@ -81,6 +82,8 @@ _BOXES = re.compile(
 MOST_IN_BOX = 20
 """Words of a sentence that may stand in a box to subscribe."""
 _NUMBER = re.compile(r"[+-]?\d[\d.,]*%?")
+_TAG = re.compile(r"<[^<>]*>")
+_HIDDEN = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
 _LEAD_COUNT = re.compile(r"^\(\d+\)\s*")
 
 
@@ -120,15 +123,20 @@ def standing(title: str, text: str) -> Standing:
     return Standing(" ".join(title.split()), tuple(line for line in lines if line)[:MAX_LINES])
 
 
-def edit_of(old: Standing, new: Standing, furniture: Collection[str] = ()) -> Edit | None:
+def edit_of(
+    old: Standing, new: Standing, furniture: Collection[str] = (), pages: tuple[str, str] = ("", "")
+) -> Edit | None:
     """Return the edit from one standing to the next, None where the article was not edited.
 
-    `furniture` are lines of other pages of the site.
+    `furniture` are lines of other pages of the site. `pages` are the two pages' whole texts (`letters_of`): a
+    sentence that is still on the page, or was on it before, was only taken for a part of the article once and
+    not the other time.
     """
     known = {plain(line) for line in furniture}
     before, after = _prose(old, known), _prose(new, known)
     if _size(before) < HALF * old.length:  # other pages have the article, too: an overview, its print version
         before, after = _prose(old, ()), _prose(new, ())
+    before, after = _without_found(before, after, pages[1]), _without_found(after, before, pages[0])
     edit = Edit()
     if old.title and new.title and _headline(old.title) != _headline(new.title):
         edit.note("headline")
@@ -143,6 +151,23 @@ def edit_of(old: Standing, new: Standing, furniture: Collection[str] = ()) -> Ed
 def is_emptied(old: Standing, new: Standing) -> bool:
     """Return whether hardly anything is left of a text."""
     return old.length > 500 and new.length < EMPTIED * old.length
+
+
+def letters_of(markup: str) -> str:
+    """Return the text of a page's HTML without tags and spaces, to look for sentences in it."""
+    return _letters(unescape(_TAG.sub("", _HIDDEN.sub("", markup))))
+
+
+def _letters(text: str) -> str:
+    return "".join(plain(text).split())
+
+
+def _without_found(lines: list[str], others: Collection[str], page: str) -> list[str]:
+    """Return the lines without those that are not among the others, and yet on their page."""
+    if not page:
+        return lines
+    there = set(others)
+    return [line for line in lines if line in there or _letters(line) not in page]
 
 
 def plain(line: str) -> str:
