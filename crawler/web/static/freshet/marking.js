@@ -131,6 +131,7 @@
   });
   const COLORS = ["y", "g", "b", "r"];
   document.addEventListener("keydown", (event) => {
+    if (event.target.closest("#hlnote")) event.stopPropagation(); // Escape there closes the dialog, not the article
     if (event.ctrlKey || event.metaKey || event.altKey || document.documentElement.dataset.keys === "off") return;
     if (event.target.closest("input, textarea, select, [contenteditable], dialog[open]") || !prose()) return;
     const words = chosen();
