@@ -443,6 +443,9 @@ def test_edits_are_chosen_by_what_was_edited(keeper: Visitor, kept: Kept) -> Non
     page = keeper.goto("/edits/")
     lines = page.locator("main .lines li")
     expect(lines).to_have_count(2)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert lines.first.evaluate("line => line.getBoundingClientRect().height") < 100
+    page.set_viewport_size({"width": 1280, "height": 900})
     for name, count in (("Headline", 1), ("A number", 1), ("Taken back", 0), ("All edits", 2)):
         page.locator(".chips").get_by_role("link", name=name).click()
         expect(page.locator(".chips [aria-current]")).to_have_text(name)
