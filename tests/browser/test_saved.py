@@ -1,4 +1,4 @@
-"""Saved pages, highlights and versions in a real browser: by mouse, by touch, by keyboard, without scripts."""
+"""Saved pages, highlights and versions in a browser: by mouse, by touch, by keyboard, without scripts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -26,7 +27,7 @@ FOUND = "A pupil looking for a bicycle found nineteen lamps under a sail."
 LIT = "Today the lamps burn again, on Tuesdays, and are lit by hand."
 SPRING = "Whether the lamps stay is to be decided in spring."
 PARAGRAPHS = (
-    "For eleven winters the east pier was dark. The old lamps had been taken down when the ferries moved out.",
+    "For eleven winters the east pier was dark. The old lamps had been taken down when the boats moved out.",
     f"They came back by accident. {FOUND} The list that belongs to the numbers had been in the archive.",
     f"{LIT} It takes two people forty minutes, because somebody walks the whole pier and looks at it.",
     "Three broken bollards were reported that way in the first month, and one seal.",
@@ -64,13 +65,14 @@ def kept(transactional_db: None) -> Iterator[Kept]:
     saved(subscriber, "https://coastpilot.example/tides", "What a tide table leaves out", PARAGRAPHS[:1])
     make_highlight(subscriber, article, FOUND, note="Ask the archive for the list.", tags=["lamps"])
     make_highlight(subscriber, article, LIT, color="g", note="Good sentence for the newsletter.")
-    edited = Article.objects.filter(feed__subscriptions__subscriber=subscriber).exclude(text="").earliest("pk")
+    followed = Article.objects.filter(feed__subscriptions__subscriber=subscriber)
+    edited = followed.exclude(text="").earliest("pk")
     versions = [
         Text("Ferry line drops its winter boats", f"The line laid up 12 boats.\n{PARAGRAPHS[3]}"),
         Text("Ferry line drops its winter boats", f"The line laid up 21 boats.\n{PARAGRAPHS[3]}"),
         Text("Ferry line keeps its winter boats", f"The line laid up 21 boats.\n{PARAGRAPHS[3]}\n{SPRING}"),
     ]
-    for hours, (old, new) in zip((4, 1), zip(versions, versions[1:], strict=False), strict=True):
+    for hours, (old, new) in zip((4, 1), pairwise(versions), strict=True):
         edit = edit_between(old, new)
         assert edit is not None
         seen = Sighting(edit, "feed", now - timedelta(hours=6), now - timedelta(hours=hours))
@@ -151,7 +153,8 @@ def stands_near_the_words(page: Page) -> bool:
               const bar = document.querySelector("#hlbar").getBoundingClientRect();
               const words = getSelection().getRangeAt(0).getBoundingClientRect();
               const gap = Math.max(words.top - bar.bottom, bar.top - words.bottom);
-              const inside = bar.left >= 0 && bar.top >= 0 && bar.right <= innerWidth && bar.bottom <= innerHeight;
+              const inside = bar.left >= 0 && bar.top >= 0 && bar.right <= innerWidth
+                && bar.bottom <= innerHeight;
               return inside && gap >= 0 && gap < 60;
             }"""
         )
@@ -163,7 +166,8 @@ def stands_near_the_words(page: Page) -> bool:
     [
         "/read/?show=saved", "/read/?show=saved&only=notes", "/read/?show=saved&url=https://new.example/",
         "a saved page", "by sentence", "/highlights/", "/highlights/?q=nothing", "versions", "/edits/",
-        "/edits/?kind=headline", "/edits/?kind=gone&all=1", "/edits/?sources=1", "an import", "/settings/data/",
+        "/edits/?kind=headline", "/edits/?kind=gone&all=1", "/edits/?sources=1", "an import",
+        "/settings/data/",
     ],
 )  # fmt: skip
 def test_each_page_is_accessible_quiet_and_fits(keeper: Visitor, kept: Kept, name: str) -> None:
@@ -308,7 +312,7 @@ def test_sentences_are_highlighted_by_keyboard(keeper: Visitor, kept: Kept) -> N
     page.keyboard.press("h")
     assert page.evaluate(chosen) == "For eleven winters the east pier was dark."
     page.keyboard.press("h")
-    assert page.evaluate(chosen) == "The old lamps had been taken down when the ferries moved out."
+    assert page.evaluate(chosen) == "The old lamps had been taken down when the boats moved out."
     expect(page.locator("#hlbar")).to_be_visible()
     page.keyboard.press("Shift+ArrowDown")
     assert page.evaluate(chosen).split() == [*PARAGRAPHS[0].split()[8:], *PARAGRAPHS[1].split()[:5]]
