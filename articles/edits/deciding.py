@@ -136,14 +136,13 @@ def edit_of(
     before, after = _prose(old, known), _prose(new, known)
     if _size(before) < HALF * old.length:  # other pages have the article, too: an overview, its print version
         before, after = _prose(old, ()), _prose(new, ())
-    before, after = _without_found(before, after, pages[1]), _without_found(after, before, pages[0])
     edit = Edit()
     if old.title and new.title and _headline(old.title) != _headline(new.title):
         edit.note("headline")
     if _is_another_page(before, after):
         return edit if edit.kinds and before and after and _share(before, after) >= OTHER_PAGE else None
     for removed, added in _blocks(before, after):
-        _note_block(edit, removed, added)
+        _note_block(edit, removed, added, pages)
     edit.kinds.sort(key=KINDS.index)
     return edit if edit.kinds else None
 
@@ -160,14 +159,6 @@ def letters_of(markup: str) -> str:
 
 def _letters(text: str) -> str:
     return "".join(plain(text).split())
-
-
-def _without_found(lines: list[str], others: Collection[str], page: str) -> list[str]:
-    """Return the lines without those that are not among the others, and yet on their page."""
-    if not page:
-        return lines
-    there = set(others)
-    return [line for line in lines if line in there or _letters(line) not in page]
 
 
 def plain(line: str) -> str:
@@ -241,21 +232,22 @@ def _blocks(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[list[
         )
 
 
-def _note_block(edit: Edit, removed: list[str], added: list[str]) -> None:
+def _note_block(edit: Edit, removed: list[str], added: list[str], pages: tuple[str, str]) -> None:
     """Pair lines that took each other's places, and note what differs."""
     left = list(added)
     boxed = _boxed(removed) | _boxed(added)
+    old_page, new_page = pages
     for old in removed:
         new = _likest(old, left)
         if new is None:
-            if is_prose(old) and old not in boxed:
+            if is_prose(old) and old not in boxed and _letters(old) not in new_page:
                 edit.removed += 1
                 edit.note("sentence removed")
         else:
             left.remove(new)
             _note_line(edit, old, new)
     for new in left:
-        if is_prose(new) and new not in boxed:
+        if is_prose(new) and new not in boxed and _letters(new) not in old_page:
             edit.added += 1
             edit.note("sentence added")
 
