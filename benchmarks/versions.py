@@ -2,8 +2,8 @@
 
     python -m benchmarks.versions [--articles 100000] [--edited 0.2] [--edits 2]
 
-Stores articles of some 2,000 characters as `benchmarks.pages` does, then edits a share of them some times: a
-word, a number or a sentence at a time. Prints bytes for each version and each article, milliseconds to store a
+Stores articles of some 2,000 characters as `benchmarks.pages` does, then edits a share of them some times:
+a word, a number or a sentence at a time. Prints bytes for each version and article, milliseconds to store a
 version and to read all of an article, and the time of the pages that show them.
 """
 
