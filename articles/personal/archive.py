@@ -1,7 +1,8 @@
 """Archives of subscribers: everything they own as one ZIP file, and its way into another deployment.
 
 The files: `feeds.opml` (subscriptions with folders), `starred.json` (JSON Feed 1.1), `marks.json`,
-`topics.json`, `own-feeds.json`, `interests.json` (the learned weights), `saved.json` and `highlights.json`.
+`topics.json`, `own-feeds.json`, `interests.json` (the learned weights), `saved.json`,
+`highlights.json` and `collections.json`.
 Feeds are named by address and articles by feed and identity, so that nothing depends on keys of a database.
 Secret addresses stay behind.
 """
@@ -34,10 +35,13 @@ from articles.personal.labels import MAX_LABELS, MAX_NAMES, label_named, labels_
 from articles.personal.selection import create_personal_feed
 from articles.personal.topics import TopicError, follow_topic
 from articles.saved.carrying import (
+    CollectionRow,
     HighlightRow,
     SavedRow,
+    carried_collections,
     carried_highlights,
     carried_pages,
+    take_collections,
     take_highlights,
     take_saved_pages,
 )
@@ -71,6 +75,7 @@ own-feeds.json  the filters of your own feeds, without their secret addresses
 interests.json  what was learned of your interests
 saved.json      the pages you have saved: addresses, tags, notes and marks
 highlights.json your highlights in articles and saved pages
+collections.json  the collections that are yours, without those they are shared with
 
 Another Freshet takes the whole file: Account, "Your data".
 """
@@ -169,6 +174,7 @@ class Taken(msgspec.Struct):
     features: int = 0
     saved: int = 0
     highlights: int = 0
+    gathered: int = 0
 
     def in_words(self) -> str:
         """Return a sentence with the numbers."""
@@ -181,6 +187,14 @@ class Taken(msgspec.Struct):
                 (self.topics, ngettext("%(count)d topic", "%(count)d topics", self.topics)),
                 (self.saved, ngettext("%(count)d saved page", "%(count)d saved pages", self.saved)),
                 (self.highlights, ngettext("%(count)d highlight", "%(count)d highlights", self.highlights)),
+                (
+                    self.gathered,
+                    ngettext(
+                        "%(count)d article of a collection",
+                        "%(count)d articles of collections",
+                        self.gathered,
+                    ),
+                ),
                 (
                     self.own_feeds,
                     ngettext("%(count)d feed of your own", "%(count)d feeds of your own", self.own_feeds),
@@ -223,6 +237,8 @@ def write_archive(subscriber: Subscriber, out: IO[bytes], now: datetime) -> None
             _write_list(file, carried_pages(subscriber))
         with archive.open("highlights.json", "w") as file:
             _write_list(file, carried_highlights(subscriber))
+        with archive.open("collections.json", "w") as file:
+            _write_list(file, carried_collections(subscriber))
 
 
 def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_articles: bool) -> Taken:
@@ -258,6 +274,8 @@ def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_ar
             del pages  # may be large
             highlights = _decoded(archive, "highlights.json", list[HighlightRow])
             counts.highlights = take_highlights(subscriber, highlights, feeds, now)
+            collections = _decoded(archive, "collections.json", list[CollectionRow])
+            counts.gathered = take_collections(subscriber, collections, feeds, now)
     except LimitReached as error:
         raise ArchiveError(str(error).rstrip(".")) from error
     except DAMAGES as error:

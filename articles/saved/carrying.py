@@ -1,11 +1,11 @@
-"""Saved pages and highlights in archives of subscribers (`articles.personal.archive`)."""
+"""Saved pages, highlights and collections in archives of subscribers (`articles.personal.archive`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 from django.db import transaction
@@ -13,8 +13,17 @@ from django.db.models import F, FilteredRelation, Q
 
 from articles.models import Article, Mark, Subscriber
 from articles.personal.labels import add_labels_to_each
+from articles.saved.collecting import MAX_COLLECTIONS, MAX_ITEMS, CollectionError, make_collection
 from articles.saved.highlighting import MAX_HIGHLIGHTS, cleaned_tags
-from articles.saved.models import AROUND, MAX_NOTE, MAX_QUOTE, Highlight, SavedPage
+from articles.saved.models import (
+    AROUND,
+    MAX_NOTE,
+    MAX_QUOTE,
+    Collection,
+    CollectionItem,
+    Highlight,
+    SavedPage,
+)
 from articles.saved.saving import MAX_SAVED, PageToSave, save_pages
 from crawler.fetching.http.urls import BadUrl
 from crawler.reading.sources.kinds import SAVED
@@ -28,6 +37,19 @@ MAX_PLACE = 2**31 - 1
 MAX_TAGS = 50
 
 Row = TypeVar("Row")
+
+
+class Placed(Protocol):
+    """A row that names its article: by feed and identity, or by its address."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def feed_url(self) -> str: ...
+    @property
+    def identity(self) -> str: ...
+    @property
+    def title(self) -> str: ...
 
 
 class SavedRow(msgspec.Struct, frozen=True):
@@ -59,6 +81,84 @@ class HighlightRow(msgspec.Struct, frozen=True):
     note: str = ""
     tags: list[str] = []
     created: datetime | None = None
+
+
+class GatheredRow(msgspec.Struct, frozen=True):
+    """An article of a collection: in a feed, or without `feed_url` a saved page; and the note on it."""
+
+    url: str
+    feed_url: str = ""
+    identity: str = ""
+    title: str = ""
+    note: str = ""
+    added: datetime | None = None
+
+
+class CollectionRow(msgspec.Struct, frozen=True):
+    """A collection in `collections.json`. With whom it was shared stays behind."""
+
+    name: str
+    about: str = ""
+    articles: list[GatheredRow] = []
+
+
+def carried_collections(subscriber: Subscriber) -> Iterator[CollectionRow]:
+    """Yield the collections that a subscriber owns, with their articles."""
+    columns = (
+        "article__feed__kind", "article__url", "article__feed__url", "article__identity", "article__title",
+        "note", "added",
+    )  # fmt: skip
+    for row in subscriber.collections.order_by("name", "id"):
+        articles = []
+        for kind, *rest in row.items.order_by("added", "id").values_list(*columns)[:MAX_ITEMS]:
+            gathered = GatheredRow(*rest)
+            is_saved = kind == SAVED
+            articles.append(
+                msgspec.structs.replace(gathered, feed_url="", identity="") if is_saved else gathered
+            )
+        yield CollectionRow(row.name, row.about, articles)
+
+
+def take_collections(
+    subscriber: Subscriber, rows: Sequence[CollectionRow], feeds: Mapping[str, int], now: datetime
+) -> int:
+    """Make the collections of an archive, or add to those of the same name. Returns how many articles came.
+
+    Articles of feeds that are not here are saved by their addresses. Raises LimitReached.
+    """
+    count = 0
+    for row in rows[:MAX_COLLECTIONS]:
+        try:
+            collection = make_collection(subscriber, row.name, row.about)
+        except CollectionError:
+            continue  # it has no name
+        for part in _parts(row.articles[:MAX_ITEMS]):
+            count += _gather(subscriber, collection, part, feeds, now)
+    return count
+
+
+@transaction.atomic
+def _gather(
+    subscriber: Subscriber,
+    collection: Collection,
+    rows: Sequence[GatheredRow],
+    feeds: Mapping[str, int],
+    now: datetime,
+) -> int:
+    keys = _articles_of(subscriber, rows, feeds, now)
+    before = collection.items.count()
+    CollectionItem.objects.bulk_create(
+        [
+            CollectionItem(
+                collection=collection, article_id=keys[number], added_by=subscriber,
+                note=storable(row.note, MAX_NOTE).strip(), added=_possible(row.added, now) or now,
+            )
+            for number, row in enumerate(rows)
+            if number in keys and before + number < MAX_ITEMS
+        ],
+        ignore_conflicts=True,
+    )  # fmt: skip
+    return collection.items.count() - before
 
 
 def carried_pages(subscriber: Subscriber) -> Iterator[SavedRow]:
@@ -151,6 +251,29 @@ def _store_marks(subscriber: Subscriber, marks: Sequence[Mark], column: str) -> 
 def _mark(
     subscriber: Subscriber, rows: Sequence[HighlightRow], feeds: Mapping[str, int], now: datetime
 ) -> int:
+    keys = _articles_of(subscriber, rows, feeds, now)
+    here = set(
+        subscriber.highlights.filter(article__in=set(keys.values())).values_list("article_id", "quote")
+    )
+    made = []
+    for number, row in enumerate(rows):
+        quote = storable(row.quote, MAX_QUOTE).strip()
+        if number not in keys or not quote or (keys[number], quote) in here:
+            continue
+        here.add((keys[number], quote))
+        made.append(_highlight(subscriber, keys[number], row, quote, now))
+    made = made[: max(MAX_HIGHLIGHTS - subscriber.highlights.count(), 0)]
+    Highlight.objects.bulk_create(made, batch_size=500)
+    return len(made)
+
+
+def _articles_of(
+    subscriber: Subscriber,
+    rows: Sequence[Placed],
+    feeds: Mapping[str, int],
+    now: datetime,
+) -> dict[int, int]:
+    """Return the keys of the rows' articles by the rows' numbers; what is not here is saved."""
     wanted = {(feeds[row.feed_url], digest(row.identity)) for row in rows if row.feed_url in feeds}
     articles = Article.objects.filter(
         feed_id__in={feed for feed, _key in wanted}, identity_key__in={key for _feed, key in wanted}
@@ -168,19 +291,7 @@ def _mark(
     for (number, _page), outcome in zip(others, outcomes, strict=True):
         if not isinstance(outcome, BadUrl):
             keys[number] = outcome.page.article_id
-    here = set(
-        subscriber.highlights.filter(article__in=set(keys.values())).values_list("article_id", "quote")
-    )
-    made = []
-    for number, row in enumerate(rows):
-        quote = storable(row.quote, MAX_QUOTE).strip()
-        if number not in keys or not quote or (keys[number], quote) in here:
-            continue
-        here.add((keys[number], quote))
-        made.append(_highlight(subscriber, keys[number], row, quote, now))
-    made = made[: max(MAX_HIGHLIGHTS - subscriber.highlights.count(), 0)]
-    Highlight.objects.bulk_create(made, batch_size=500)
-    return len(made)
+    return keys
 
 
 def _highlight(

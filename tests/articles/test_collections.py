@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,7 +13,9 @@ from rest_framework.test import APIClient
 from articles.enrichment.firsts import additions, how_often_first
 from articles.enrichment.models import Enrichment, Story
 from articles.models import Article
-from articles.personal.following import subscriber_of
+from articles.personal.archive import read_archive, write_archive
+from articles.personal.following import follow, subscriber_of
+from articles.saved.collecting import add_to, make_collection
 from articles.saved.models import Collection
 from articles.saved.saving import PageToSave, save_page
 from tests.articles.test_saved import with_text
@@ -155,3 +158,26 @@ def test_what_a_text_adds_is_what_no_earlier_one_has() -> None:
         [], ["Nobody spoke against the new harbour wall."],
     ]  # fmt: skip
     assert additions([]) == []
+
+
+@pytest.mark.django_db
+def test_collections_are_taken_along_to_another_account() -> None:
+    ann, ben = subscriber_of(make_user("ann")), subscriber_of(make_user("ben"))
+    feed = make_feed()
+    follow(ann, feed)
+    follow(ben, feed)
+    saved = save_page(ann, PageToSave("https://paper.example/x", title="Kept"), NOW).page
+    collection = make_collection(ann, "Sea", "boats")
+    add_to(collection, ann, [saved.article_id, make_article(feed, title="Common").pk], NOW, "see")
+    out = io.BytesIO()
+    write_archive(ann, out, NOW)
+    for _ in range(2):
+        taken = read_archive(ben, out.getvalue(), NOW, makes_articles=False)
+    assert taken.gathered == 0  # the second time all was here
+    row = Collection.objects.get(owner=ben)
+    assert (row.name, row.about) == ("Sea", "boats")
+    assert {(str(item.article), item.note) for item in row.items.all()} == {
+        ("Kept", "see"),
+        ("Common", "see"),
+    }
+    assert row.items.filter(article__saved__subscriber=ben).count() == 1
