@@ -39,7 +39,7 @@ MAX_TAGS = 50
 Row = TypeVar("Row")
 
 
-class Placed(Protocol):
+class PlacedRow(Protocol):
     """A row that names its article: by feed and identity, or by its address."""
 
     @property
@@ -269,7 +269,7 @@ def _mark(
 
 def _articles_of(
     subscriber: Subscriber,
-    rows: Sequence[Placed],
+    rows: Sequence[PlacedRow],
     feeds: Mapping[str, int],
     now: datetime,
 ) -> dict[int, int]:
