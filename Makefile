@@ -49,9 +49,10 @@ requirements:
 	for set in base dev docs; do uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header \
 		--universal --python-version 3.11 requirements/$$set.in -o requirements/$$set.txt; done
 
-# Build a wheel and a source distribution into dist/.
+# Build a wheel, a source distribution and the browser extension into dist/.
 dist: $(VENV)/dev.stamp
 	$(PYTHON) -m hatchling build -d dist
+	$(PYTHON) contrib/webextension/build.py dist
 
 # The documentation as a site into dist/site, from the Markdown files as they lie here. It asks nothing of others.
 docs: $(VENV)/docs.stamp

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from lxml import etree, html
 
-from articles.edits.deciding import edit_of, is_prose, plain, standing
+from articles.edits.deciding import edit_of, is_prose, letters_of, plain, standing
 from crawler.reading.documents import PageDocument
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import parse_feed
@@ -101,10 +101,10 @@ def _site(file: Path, options: argparse.Namespace) -> Counter[str]:
         manifest = json.loads(archive.read("manifest.json"))
         if "weeks" in manifest:
             return _weeks(archive, manifest, options)
-        pages = [
+        captured = [
             page for _, page in zip(range(options.pages), _articles(archive, manifest, ""), strict=False)
         ]
-    read = [(url, body, page) for url, body in pages if (page := _read(body, url)) is not None]
+    read = [(url, body, page) for url, body in captured if (page := _read(body, url)) is not None]
     for number, (url, body, page) in enumerate(read):
         dice = random.Random(f"{file.stem}{number}")
         others = [line for _, _, other in read[:7] if other is not page for line in other.text.splitlines()]
@@ -115,7 +115,11 @@ def _site(file: Path, options: argparse.Namespace) -> Counter[str]:
         after = _read(changed, url)
         if after is None:
             continue
-        seen = edit_of(standing(page.title, page.text), standing(after.title, after.text), others)
+        pages = (
+            letters_of(text_of(body, "text/html")),
+            letters_of(text_of(changed, "text/html; charset=utf-8")),
+        )
+        seen = edit_of(standing(page.title, page.text), standing(after.title, after.text), others, pages)
         _count(counts, edit, seen is not None)
         if (seen is not None) != bool(edit) and counts["shown"] < options.show:
             counts["shown"] += 1

@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Literal
 
 from cydifflib import SequenceMatcher
@@ -81,6 +82,8 @@ _BOXES = re.compile(
 MOST_IN_BOX = 20
 """Words of a sentence that may stand in a box to subscribe."""
 _NUMBER = re.compile(r"[+-]?\d[\d.,]*%?")
+_TAG = re.compile(r"<[^<>]*>")
+_HIDDEN = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
 _LEAD_COUNT = re.compile(r"^\(\d+\)\s*")
 
 
@@ -120,10 +123,14 @@ def standing(title: str, text: str) -> Standing:
     return Standing(" ".join(title.split()), tuple(line for line in lines if line)[:MAX_LINES])
 
 
-def edit_of(old: Standing, new: Standing, furniture: Collection[str] = ()) -> Edit | None:
+def edit_of(
+    old: Standing, new: Standing, furniture: Collection[str] = (), pages: tuple[str, str] = ("", "")
+) -> Edit | None:
     """Return the edit from one standing to the next, None where the article was not edited.
 
-    `furniture` are lines of other pages of the site.
+    `furniture` are lines of other pages of the site. `pages` are the two pages' whole texts (`letters_of`): a
+    sentence that is still on the page, or was on it before, was only taken for a part of the article once and
+    not the other time.
     """
     known = {plain(line) for line in furniture}
     before, after = _prose(old, known), _prose(new, known)
@@ -135,7 +142,7 @@ def edit_of(old: Standing, new: Standing, furniture: Collection[str] = ()) -> Ed
     if _is_another_page(before, after):
         return edit if edit.kinds and before and after and _share(before, after) >= OTHER_PAGE else None
     for removed, added in _blocks(before, after):
-        _note_block(edit, removed, added)
+        _note_block(edit, removed, added, pages)
     edit.kinds.sort(key=KINDS.index)
     return edit if edit.kinds else None
 
@@ -143,6 +150,15 @@ def edit_of(old: Standing, new: Standing, furniture: Collection[str] = ()) -> Ed
 def is_emptied(old: Standing, new: Standing) -> bool:
     """Return whether hardly anything is left of a text."""
     return old.length > 500 and new.length < EMPTIED * old.length
+
+
+def letters_of(markup: str) -> str:
+    """Return the text of a page's HTML without tags and spaces, to look for sentences in it."""
+    return _letters(unescape(_TAG.sub("", _HIDDEN.sub("", markup))))
+
+
+def _letters(text: str) -> str:
+    return "".join(plain(text).split())
 
 
 def plain(line: str) -> str:
@@ -216,21 +232,22 @@ def _blocks(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[list[
         )
 
 
-def _note_block(edit: Edit, removed: list[str], added: list[str]) -> None:
+def _note_block(edit: Edit, removed: list[str], added: list[str], pages: tuple[str, str]) -> None:
     """Pair lines that took each other's places, and note what differs."""
     left = list(added)
     boxed = _boxed(removed) | _boxed(added)
+    old_page, new_page = pages
     for old in removed:
         new = _likest(old, left)
         if new is None:
-            if is_prose(old) and old not in boxed:
+            if is_prose(old) and old not in boxed and _letters(old) not in new_page:
                 edit.removed += 1
                 edit.note("sentence removed")
         else:
             left.remove(new)
             _note_line(edit, old, new)
     for new in left:
-        if is_prose(new) and new not in boxed:
+        if is_prose(new) and new not in boxed and _letters(new) not in old_page:
             edit.added += 1
             edit.note("sentence added")
 

@@ -6,13 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from articles.edits.deciding import Edit, Standing, edit_of, standing
+from articles.edits.deciding import Edit, Standing, edit_of, letters_of, standing
 from articles.edits.differences import applied, chained, difference, packed, unpacked
 from articles.edits.models import ArticleVersion, PageRecheck
 from articles.models import Page
+from crawler.reading.inflate import inflated
+from crawler.reading.pages.tree import text_of
 
 MAX_VERSIONS = 100
 """Versions of one article; a page that changes on and on is no article."""
+MAX_PAGE = 20_000_000
+"""Bytes of a page in which sentences are looked for."""
 OTHERS = 6
 """Pages of the same site whose lines are taken as its furniture."""
 
@@ -48,13 +52,28 @@ class StoredVersion:
     text: str
 
 
-def edit_between(old: Text, new: Text, page: Page | None = None) -> Edit | None:
-    """Return the edit from one text to another, None for none; other pages of the site tell its furniture."""
+def edit_between(
+    old: Text, new: Text, page: Page | None = None, received: tuple[bytes, str] = (b"", "")
+) -> Edit | None:
+    """Return the edit from one text to another, None for none.
+
+    Other pages of the site tell its furniture; the page as it is stored and as it was `received` now (zlib,
+    and its type) tell what was only read in another way.
+    """
     before, after = old.standing, new.standing
     edit = edit_of(before, after)
     if edit is None or page is None or edit.kinds == ["headline"]:
         return edit
-    return edit_of(before, after, furniture_of(page))
+    pages = _letters(bytes(page.html), page.content_type), _letters(*received)
+    return edit_of(before, after, furniture_of(page), pages)
+
+
+def _letters(packed_body: bytes, content_type: str) -> str:
+    """Return the letters of a page as it was received, "" where it is not kept any more."""
+    try:
+        return letters_of(text_of(inflated(packed_body, MAX_PAGE), content_type)) if packed_body else ""
+    except ValueError:
+        return ""
 
 
 def furniture_of(page: Page) -> set[str]:

@@ -136,7 +136,7 @@ def _take(row: PageRecheck, harvest: Harvest) -> bool:
 def _renew(page: Page, old: Text, document: PageDocument, at: datetime) -> bool:
     """Store the new text of a page, and a version of each of its articles, if it was edited."""
     new = Text(document.title or page.title, searchable(document.text))
-    edit = edit_between(old, new, page)
+    edit = edit_between(old, new, page, (document.html, document.content_type))
     if edit is None:
         return False
     seen = page.fetched or at

@@ -64,7 +64,7 @@ from articles.saved.collecting import names_to_add_to
 from articles.saved.highlighting import marked_body
 from articles.saved.marks import sentences
 from articles.saved.models import Highlight
-from articles.saved.wording import saving_in_words
+from articles.saved.wording import saved_in_words, saving_in_words
 from crawler.web.pages import wants_part
 from crawler.web.syndication.item import point, stored_details
 from feeds.models import Feed
@@ -115,6 +115,8 @@ def article(request: HttpRequest, pk: int) -> HttpResponse:
         names = {article_row.feed_id: getattr(article_row, "own_title", None) or ""}
         context = _article(request, subscriber, reading_list, article_row, names)
         context["row"] = _row_of(article_row, context)
+        if reading_list.show == "saved":
+            context["row"].kept = saved_in_words(subscriber, [pk]).get(pk, "")
         response = render(request, "read/_article_answer.html", context)
         return _varying(_with_unread_count(response, subscriber, article_row, reading_list))
     frame = _frame(request, subscriber, reading_list)

@@ -16,11 +16,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from articles.intake import lock_articles
 from articles.models import Article, Page, Subscriber
 from articles.personal.labels import MAX_LABELS, add_labels, label_named
 from articles.personal.versions import touch
 from articles.saved.models import MAX_NOTE, SavedImport, SavedPage
+from articles.saved.pictures import forget_pictures
 from crawler.engine.models import Host
 from crawler.fetching.http.urls import BadUrl, canonical_url, host_key, page_key
 from crawler.reading.sources.kinds import SAVED
@@ -182,8 +182,9 @@ def remove_saved(subscriber: Subscriber, articles: Collection[int]) -> int:
     keys = list(rows.values_list("article_id", flat=True))
     if not keys:
         return 0
-    lock_articles(pages=[])
-    pages = list(Article.objects.filter(pk__in=keys).values_list("page_id", flat=True))
+    removed = list(Article.objects.filter(pk__in=keys).select_related("page").defer("search", "page__html"))
+    pages = [article.page_id for article in removed]
+    forget_pictures(removed)
     Article.objects.filter(pk__in=keys).delete()
     delete_unused_pages(pages)
     touch([saved_feed(subscriber.user).pk])

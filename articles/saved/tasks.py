@@ -1,4 +1,4 @@
-"""Tasks of saved pages: another program's file is taken over, a part at a time."""
+"""Tasks of saved pages: another program's file is taken over, a part at a time; pictures are kept."""
 
 # ruff: noqa: PLC0415 - what they need is loaded by those who do it
 
@@ -27,6 +27,16 @@ def go_on_with_imports(**_: object) -> None:
     for key in rows.values_list("pk", flat=True)[:MAX_BEGUN]:
         # Of no use later: the next tick enqueues it again.
         take_saved.apply_async((key,), expires=settings.FEED_TICK_SECONDS)
+
+
+@shared_task
+def keep_pictures_of(pages: list[int]) -> None:
+    """Keep the pictures of the saved articles with these pages on disk."""
+    from articles.models import Article
+    from articles.saved.pictures import keep_pictures
+
+    rows = Article.objects.filter(page__in=pages, saved__isnull=False).select_related("page")
+    keep_pictures(rows.defer("search", "page__html"))
 
 
 @shared_task

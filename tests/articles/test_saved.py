@@ -272,3 +272,25 @@ def test_saving_marks_are_the_persons_own(person: User, api: APIClient) -> None:
     api.patch(f"/api/saved/{article.pk}/", {"tags": ["mine"]}, format="json")
     assert Mark.objects.get().subscriber == subscriber_of(person)
     lock_articles(pages=[article.page_id or 0])  # as a page that arrives does
+
+
+def test_pictures_of_saved_pages_outlive_the_cache(person: User, settings: Any, tmp_path: Any) -> None:
+    from articles.saved.pictures import keep_pictures  # noqa: PLC0415
+    from articles.saved.saving import remove_saved  # noqa: PLC0415
+    from crawler.web.pictures.cache import PictureCache  # noqa: PLC0415
+
+    settings.DATA_DIR = tmp_path
+    article = saved_article(person)
+    picture, other = "https://paper.example/lamp.jpg", "https://paper.example/other.jpg"
+    with_text(article, f'<p>One lamp.</p><img src="{picture}">')
+    article = Article.objects.select_related("page").get(pk=article.pk)
+    cache = PictureCache(tmp_path / "pictures", max_bytes=1)
+    cache.write(picture, {"full": b"x" * 50})
+    cache.write(other, {"full": b"x" * 50})
+    assert keep_pictures([article]) == 1
+    cache.trim()
+    assert cache.read(picture, "full") is not None
+    assert cache.read(other, "full") is None
+    remove_saved(subscriber_of(person), [article.pk])
+    cache.trim()
+    assert cache.read(picture, "full") is None

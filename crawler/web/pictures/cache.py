@@ -15,6 +15,7 @@ ICON_SECONDS = 30 * 86_400.0
 TOUCH_SECONDS = 86_400.0
 KEPT_AFTER_TRIMMING = 0.8
 _FAILED = ".failed"
+_KEPT = ".kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +89,24 @@ class PictureCache:
         """Store that there is no picture, and why."""
         _write(self._path(url).with_suffix(_FAILED), failure.encode("utf-8", "replace")[:500])
 
+    def keep(self, url: str, *, kept: bool = True) -> None:
+        """Keep a picture whatever its age, for a page that somebody saved, or no longer."""
+        path = self._path(url).with_suffix(_KEPT)
+        if kept:
+            _write(path, b"")
+        else:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
     def trim(self) -> int:
         """Delete the files that were not used for the longest time, if there are too many bytes.
 
-        Returns the number of deleted files.
+        Pictures that are kept stay, and do not count. Returns the number of deleted files.
         """
         files = []
         for path in self._directory.glob("??/*"):
+            if path.suffix == _KEPT or path.with_suffix(_KEPT).exists():
+                continue
             with suppress(OSError):
                 status = path.stat()
                 files.append((status.st_mtime, status.st_size, path))

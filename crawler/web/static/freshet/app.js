@@ -673,7 +673,7 @@
     current()?.scrollIntoView({ block: "nearest" });
     document.body.addEventListener("htmx:afterSwap", (event) => {
       if (event.detail.target?.id === "reader") {
-        $("#reader").scrollTop = 0;
+        if (event.detail.requestConfig?.elt?.id !== "hlbar") $("#reader").scrollTop = 0; // a highlight leaves it there
         const title = $(".art h1, .changepane h1")?.textContent;
         if (title) document.title = `${title} · Freshet`;
       }

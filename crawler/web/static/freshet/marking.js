@@ -7,12 +7,21 @@
   const bar = () => $("#hlbar");
   const prose = () => $("#prose");
   const GAP = 8; // pixels between the words and the buttons
+  const BLOCKS = "p, li, h1, h2, h3, h4, h5, h6, blockquote, pre, td, figcaption, dd";
 
+  // The article's own words of a range: notes in the margin and buttons of films are none.
+  const textOf = (range) => {
+    const part = range.cloneContents();
+    for (const each of part.querySelectorAll(".margin, button")) each.remove();
+    for (const block of part.querySelectorAll(BLOCKS)) block.append("\n");
+    return part.textContent.trim();
+  };
   const chosen = () => {
     const selection = getSelection();
-    const text = selection.rangeCount ? selection.toString().trim() : "";
-    const inside = text && prose()?.contains(selection.anchorNode) && prose().contains(selection.focusNode);
-    return inside ? { text, range: selection.getRangeAt(0) } : null;
+    if (selection.isCollapsed || !prose()?.contains(selection.anchorNode) || !prose().contains(selection.focusNode)) return null;
+    const range = selection.getRangeAt(0);
+    const text = textOf(range);
+    return text ? { text, range } : null;
   };
 
   const place = () => {
@@ -41,7 +50,6 @@
   });
 
   // Sentences of the article, for the keyboard: each a range within one block.
-  const BLOCKS = "p, li, h1, h2, h3, h4, h5, h6, blockquote, pre, td, figcaption, dd";
   const sentences = () => {
     const found = [];
     for (const block of prose()?.querySelectorAll(BLOCKS) ?? []) {
@@ -84,8 +92,15 @@
   const begin = () => {
     const all = sentences();
     const shown = all.findIndex((range) => range.getBoundingClientRect().bottom > 90);
-    choose(chosen() ? cursor + 1 : Math.max(shown, 0), false);
+    const next = cursor < 0 ? null : all[cursor + 1]?.getBoundingClientRect();
+    const goesOn = chosen() || (next && next.bottom > 90 && next.top < innerHeight);
+    choose(goesOn ? cursor + 1 : Math.max(shown, 0), false);
   };
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target?.id !== "reader") return;
+    bar()?.removeAttribute("style"); // htmx would copy it to the new one, which the page's policy forbids
+    if (event.detail.requestConfig?.elt?.id !== "hlbar") cursor = -1;
+  });
   const send = (color) => bar()?.querySelector(`[value="${color}"]`)?.click();
   const withNote = () => {
     const form = bar();
@@ -94,6 +109,7 @@
     if (!form || !words || !dialog) return;
     form.elements.quote.value = words;
     $("blockquote", dialog).textContent = words.length > 300 ? `${words.slice(0, 300)}…` : words;
+    $("textarea", dialog).value = "";
     dialog.showModal();
     $("textarea", dialog).focus();
   };
@@ -101,7 +117,6 @@
     if (event.target.id !== "hlnote" || !event.target.returnValue) return;
     const form = bar();
     form.elements.note.value = $("textarea", event.target).value;
-    $("textarea", event.target).value = "";
     form.hidden = false;
     send(event.target.returnValue);
     event.target.returnValue = "";
@@ -116,6 +131,7 @@
   });
   const COLORS = ["y", "g", "b", "r"];
   document.addEventListener("keydown", (event) => {
+    if (event.target.closest("#hlnote")) event.stopPropagation(); // Escape there closes the dialog, not the article
     if (event.ctrlKey || event.metaKey || event.altKey || document.documentElement.dataset.keys === "off") return;
     if (event.target.closest("input, textarea, select, [contenteditable], dialog[open]") || !prose()) return;
     const words = chosen();
@@ -124,7 +140,7 @@
       H: () => choose(cursor - 1, false),
       ArrowDown: words && event.shiftKey && (() => choose(cursor + 1, true)),
       n: words && withNote,
-      Escape: words && (() => { getSelection().removeAllRanges(); place(); }),
+      Escape: words && (() => { cursor = -1; getSelection().removeAllRanges(); place(); }),
     }[event.key] ?? (words && COLORS[Number(event.key) - 1] ? () => send(COLORS[Number(event.key) - 1]) : null);
     if (!act) return;
     event.preventDefault();
