@@ -41,7 +41,8 @@ from tests.languages import (
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 _ADDRESSES = r"\b(?:dct|sioc|rdfs|rdf|foaf|schema|prov|urn|freshet|css)(?::[\w:]+)+|https?://\S+|\S+\.\S+|[\w-]+/[\w-]+"
 _SAME = "|".join((
-    r"Freshet|UTC|API|RSS|Atom|OPML|JSON-LD|JSON Feed|JSON Lines|CSL JSON|JSON|ZIP|CSV|SPARQL|WARC|URLs?|IRI|HTTP|PDF|HTML",
+    r"BibTeX|CSL JSON|JSON Lines|Markdown",
+    r"Freshet|UTC|API|RSS|Atom|OPML|JSON-LD|JSON Feed|JSON|ZIP|CSV|SPARQL|WARC|URLs?|IRI|HTTP|PDF|HTML",
     r"WebSub|Turtle|TriG|N-Quads|N-Triples|XHTML|GRDDL|PageRank|PostgreSQL|Prometheus|OpenStreetMap|YouTube",
     r"Reddit|FreshRSS|FeedHQ|Miniflux|Google Reader|Reeder|FeedMe|Read You|Fluent Reader|Capy Reader|ReadKit",
     r"FocusReader|NewsFlash|Fiery Feeds",
@@ -50,7 +51,7 @@ _SAME = "|".join((
     r"breadth-first|opic|known-rank|host-round-robin|oracle|server-sampling(?:\+[ABC])?|history|adaptive|round-robin|min-delay|commafeed",
     r"advarss(?:-training)?|newsblur|nutch-adaptive|freshness|full-information|fetch|detect|transform|index",
     r"extract|entities|malformed|not-a-feed|tls|dns|min-gap|back-off|Not Found|Service Unavailable",
-    r"BibTeX|Markdown|Retry-After|Wallabag|Linkding|Karakeep|Readwise Reader|Instapaper|title",
+    r"Retry-After|Wallabag|Linkding|Karakeep|Readwise Reader|Instapaper|title",
 ))  # fmt: skip
 NAMES = re.compile(rf"{_ADDRESSES}|\b(?:{_SAME})\b", re.IGNORECASE)
 """Words that are the same in every language: names, units, methods, phases, kinds of failures, addresses."""
