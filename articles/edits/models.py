@@ -63,6 +63,7 @@ class PageRecheck(LeasedRow):
     not_before = models.DateTimeField()
     etag = models.TextField(blank=True)
     last_modified = models.TextField(blank=True)
+    failure = models.CharField(max_length=40, blank=True, help_text="What the last look failed by.")
     gone = models.PositiveSmallIntegerField(default=0, help_text="Looks in a row at which it was gone.")
 
     class Meta:

@@ -97,6 +97,7 @@ def settle(harvests: Sequence[Harvest], leases: Sequence[uuid.UUID], now: dateti
         found = _take(row, harvest)
         if found:
             edited.append(row.page_id)
+        row.failure = harvest.failure[:40]
         _learn(row, found=found)
         _next(row)
     _count(len(by_page), now)

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from articles.edits.models import PageRecheck
 from articles.models import Page as ArticlePage
+from articles.personal.following import subscriber_of
+from articles.saved.saving import PageToSave, save_pages
 from crawler.engine.models import Host
 from crawler.fetching.http.urls import host_key
 from crawler.frontier.crawls import begin as begin_crawl
@@ -21,7 +24,7 @@ from crawler.text.keys import digest
 from feeds.models import Feed, Retrieval
 from feeds.websub.models import HubSubscription, Push
 from recrawl.models import Check, Site, Source, Visit, Wanted, WatchedPage, key_of
-from tests.factories import make_feed
+from tests.factories import make_feed, make_user
 from tests.servers import Reply, WebServer, article, rss
 
 PIECES = 3
@@ -72,6 +75,21 @@ def _make_pages(server: WebServer) -> None:
     for number in range(PIECES):
         url = f"{server.origin}/page{number}"
         ArticlePage.objects.create(url=url, url_key=digest(url), host_id=_host(server))
+
+
+def _make_saved(server: WebServer) -> None:
+    pages = [PageToSave(f"{server.origin}/page{number}") for number in range(PIECES)]
+    save_pages(subscriber_of(make_user()), pages, datetime.now(UTC))
+
+
+def _make_rechecks(server: WebServer) -> None:
+    now = datetime.now(UTC)
+    _make_pages(server)
+    ArticlePage.objects.update(status="stored", text="As it was before.", fetched=now)
+    for page in ArticlePage.objects.all():
+        PageRecheck.objects.create(
+            page=page, host_id=page.host_id, since=now, due=now, not_before=now, is_chosen=True
+        )
 
 
 def _make_crawl(server: WebServer) -> None:
@@ -162,6 +180,14 @@ JOBS: tuple[Job, ...] = (
     Job(
         "source", _make_sources, lambda: Source.objects.filter(read__isnull=False).count(),
         _names(lambda: Source.objects.values_list("failure", flat=True)),
+    ),
+    Job(
+        "saved-page", _make_saved, lambda: ArticlePage.objects.filter(status="stored").count(),
+        _names(lambda: ArticlePage.objects.values_list("failure", flat=True)),
+    ),
+    Job(
+        "recheck", _make_rechecks, lambda: PageRecheck.objects.filter(rung=1, failure="").count(),
+        _names(lambda: PageRecheck.objects.values_list("failure", flat=True)),
     ),
     Job("hub", _make_hubs, _stored_hubs, _names(_failed_hubs)),
     Job(
