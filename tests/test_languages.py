@@ -41,6 +41,7 @@ from tests.languages import (
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 _ADDRESSES = r"\b(?:dct|sioc|rdfs|rdf|foaf|schema|prov|urn|freshet|css)(?::[\w:]+)+|https?://\S+|\S+\.\S+|[\w-]+/[\w-]+"
 _SAME = "|".join((
+    r"BibTeX|CSL JSON|JSON Lines|Markdown",
     r"Freshet|UTC|API|RSS|Atom|OPML|JSON-LD|JSON Feed|JSON|ZIP|CSV|SPARQL|WARC|URLs?|IRI|HTTP|PDF|HTML",
     r"WebSub|Turtle|TriG|N-Quads|N-Triples|XHTML|GRDDL|PageRank|PostgreSQL|Prometheus|OpenStreetMap|YouTube",
     r"Reddit|FreshRSS|FeedHQ|Miniflux|Google Reader|Reeder|FeedMe|Read You|Fluent Reader|Capy Reader|ReadKit",
