@@ -46,6 +46,7 @@ OPEN = {
     "manifest",
     "worker",
     "personal-feed",
+    "collection-feed",
     "feedback",
     "notification-stop",
     "fever",

@@ -60,7 +60,7 @@ def expirable_articles() -> QuerySet[Article]:
 RETENTIONS = (
     Retention(
         "articles",
-        gettext_lazy("Articles that nobody starred or labelled"),
+        gettext_lazy("Articles that nobody starred, labelled, saved or highlighted"),
         "RETENTION_ARTICLES_DAYS",
         expirable_articles,
         "fetched",
