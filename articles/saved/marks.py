@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from html import escape
 from itertools import islice, pairwise
 
@@ -189,21 +191,23 @@ def _pattern(quote: str) -> re.Pattern[str] | None:
 
 def _alike(text: str, quote: str) -> list[tuple[int, int]]:
     """Return the places of a quote that is spelt with other signs: quotation marks, soft hyphens, accents."""
-    folded, places = _folded(text)
-    wanted = _pattern(_folded(quote)[0])
+    folded, starts, ends = _folded(text)
+    wanted = _pattern(_folded.__wrapped__(quote)[0])
     spots = [] if wanted is None else [match.span() for match in wanted.finditer(folded)]
-    return [(places[start][0], places[end - 1][1]) for start, end in spots]
+    return [(starts[start], ends[end - 1]) for start, end in spots]
 
 
-def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Return a text with one spelling of each sign, and where each of its characters stands in the text."""
+@lru_cache(maxsize=1)  # one text is asked for with many quotes
+def _folded(text: str) -> tuple[str, array[int], array[int]]:
+    """Return a text with one spelling of each sign, and where its characters begin and end in it."""
     signs: list[str] = []
-    places: list[tuple[int, int]] = []
+    starts, ends = array("I"), array("I")
     for cluster in _CLUSTER.finditer(text):
         for sign in unicodedata.normalize("NFC", cluster[0]).translate(_ALIKE):
             signs.append(sign)
-            places.append(cluster.span())
-    return "".join(signs), places
+            starts.append(cluster.start())
+            ends.append(cluster.end())
+    return "".join(signs), starts, ends
 
 
 def _cuts(text: str, start: int, end: int) -> bool:

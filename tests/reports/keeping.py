@@ -89,7 +89,8 @@ def saving(given: Input) -> Any:
                 work_off()
                 answers.append({})
                 continue
-            body, name = (*rest, *({}, "reader")[len(rest) :])
+            body: Any = rest[0] if rest else {}
+            name: str = rest[1] if len(rest) > 1 else "reader"
             sent = _put_in(json.dumps(body), places).replace(HOST, web.origin)
             if method == "TWICE":
                 _client(name)
