@@ -45,13 +45,15 @@ HALF = 0.5
 MOST_STUCK = 8
 """Words of an advertisement or stamp that stands at the end of a line of the article."""
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'",
-                         "–": "-", "—": "-", "‑": "-", "…": "..."})  # fmt: skip
+                         "–": "-", "—": " - ", "‑": "-", "…": "..."})  # fmt: skip
+_BULLET = re.compile(r"^[•◦▪‣*·-]\s+")
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _END = re.compile(r"[.!?…。！？:;][\"'”’»)\]]*$")
 _COUNTER = re.compile(
-    r"\d[\d.,  ]*\s*(?:comments?|replies|views?|reads?|shares?|likes?|votes?|points?|reactions?|subscribers?"
-    r"|followers?|kommentare?|aufrufe|commentaires?|vues|partages|comentarios?|visitas|vistas|min(?:utes?)?"
-    r"|hours?|days?|weeks?|months?|years?|stunden?|tagen?|heures?|jours?|horas?|d[ií]as?"
+    r"\d[\d.,  ]*[km]?\s*(?:comments?|replies|views?|reads?|shares?|likes?|votes?|points?|reactions?"
+    r"|subscribers?|followers?|kommentare?|aufrufe|commentaires?|vues|partages|comentarios?|visitas|vistas|min(?:utes?)?"
+    r"|sec(?:onds?)?|sekunden?|secondes?|segundos?|hours?|days?|weeks?|months?|years?|stunden?|tagen?"
+    r"|heures?|jours?|horas?|d[ií]as?"
     r"|件|回|コメント|分前|時間前|日前)\b",
     re.IGNORECASE,
 )
@@ -60,6 +62,10 @@ _STAMP = re.compile(
     r"|ver[öo]ffentlicht|ge[äa]ndert|mis à jour|publi[ée]e?|modifi[ée]e?|actualizado|publicado|更新|公開|発表"
     r")\b"
     r".{0,80}$",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"^\W*(?:update|aktualisierung|nachtrag|mise à jour|actualización|更新|追記)\s*[:：]\s*(?P<said>.+)$",
     re.IGNORECASE,
 )
 _DATE = re.compile(
@@ -84,7 +90,12 @@ MOST_IN_BOX = 20
 _NUMBER = re.compile(r"[+-]?\d[\d.,]*%?")
 _TAG = re.compile(r"<[^<>]*>")
 _HIDDEN = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
-_LEAD_COUNT = re.compile(r"^\(\d+\)\s*")
+_TITLE_COUNT = re.compile(
+    r"^\(\d+\)\s*|[\s(\[|·:-]*\d[\d.,]*\s*(?:comments?|replies|kommentare?|commentaires?|comentarios?)[)\]]*$"
+    r"|[\s(（]*\d+件のコメント[)）]*$",
+    re.IGNORECASE,
+)
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,' ]?\d{3})+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +173,16 @@ def _letters(text: str) -> str:
 
 
 def plain(line: str) -> str:
-    """Return a line as it is compared: without the kinds of spaces, quotation marks and dashes."""
+    """Return a line as it is compared: without the kinds of spaces, quotation marks, dashes and bullets."""
     folded = unicodedata.normalize("NFKC", line).translate(_QUOTES)
-    return " ".join("".join(sign for sign in folded if unicodedata.category(sign) != "Cf").split())
+    seen = "".join(sign for sign in folded if unicodedata.category(sign) != "Cf")
+    return _BULLET.sub("", " ".join(seen.split()))
 
 
 def is_prose(line: str) -> bool:
     """Return whether a line may be a sentence of an article."""
+    if note := _NOTE.match(line):
+        return is_prose(note["said"])
     if _STAMP.match(line) or _DATE.match(line) or _INVITES.match(line):
         return False
     size = len(_IDEOGRAPH.findall(line))
@@ -187,7 +201,7 @@ def _size(lines: Sequence[str]) -> int:
 
 
 def _headline(title: str) -> str:
-    return _LEAD_COUNT.sub("", plain(title)).casefold()
+    return _TITLE_COUNT.sub("", plain(title)).casefold()
 
 
 def _is_another_page(before: Sequence[str], after: Sequence[str]) -> bool:
@@ -195,7 +209,9 @@ def _is_another_page(before: Sequence[str], after: Sequence[str]) -> bool:
     if not before or not after:
         return True
     old, new = _size(before), _size(after)
-    is_cut = new < CUT * old and not Counter(after) - Counter(before)
+    added = list(Counter(after) - Counter(before))
+    boxed = _boxed(added)  # an invitation to pay takes the place of what is cut
+    is_cut = new < CUT * old and not any(is_prose(line) and line not in boxed for line in added)
     return is_cut or _share(before, after) < OTHER_PAGE
 
 
@@ -283,6 +299,11 @@ def _note_line(edit: Edit, old: str, new: str) -> None:
     prose = is_prose(old) or is_prose(new)
     removed, added = word_difference(old, new)
     gone, come = _words_of(removed), _words_of(added)
+    if len(gone) == len(come):
+        pairs = [
+            (before, after) for before, after in zip(gone, come, strict=True) if not _is_same(before, after)
+        ]
+        gone, come = [before for before, _ in pairs], [after for _, after in pairs]
     if not gone and not come:
         return
     if not prose and (len(old.split()) < 3 or not (gone and come)):  # a label, a link, a button
@@ -301,6 +322,12 @@ def _words_of(pieces: Sequence[Piece]) -> list[str]:
     """Return the pieces that differ, without advertisements and stamps that stand within a line."""
     texts = [piece.text.strip(" .,;:") for piece in pieces if piece.differs]
     return [text for text in texts if text and not _is_furniture(text)]
+
+
+def _is_same(before: str, after: str) -> bool:
+    """Return whether two numbers differ in nothing but the sign between their thousands."""
+    numbers = [re.sub(r"\D", "", text) for text in (before, after) if _THOUSANDS.fullmatch(text)]
+    return len(numbers) == 2 and numbers[0] == numbers[1]
 
 
 def _is_furniture(text: str) -> bool:
@@ -331,7 +358,8 @@ def _kind_of(before: str, after: str) -> Kind:
 
 def _runs(old: str, new: str) -> bool:
     """Return whether two lines differ in nothing but times and counts that run by themselves."""
-    if (_STAMP.match(old) and _STAMP.match(new)) or (_DATE.match(old) and _DATE.match(new)):
+    is_stamp = _STAMP.match(old) and _STAMP.match(new) and not (is_prose(old) or is_prose(new))
+    if is_stamp or (_DATE.match(old) and _DATE.match(new)):
         return True
     if _INVITES.match(old) and _INVITES.match(new):
         return True

@@ -24,6 +24,7 @@ from articles.personal.labels import TooManyLabels, add_labels, label_named, rem
 from articles.personal.marking import mark_read, star
 from articles.saved.highlight_files import FORMATS
 from articles.saved.highlighting import NoSuchQuote, cleaned_tags, highlights_of, make_highlight
+from articles.saved.marks import AROUND
 from articles.saved.models import Highlight, SavedPage
 from articles.saved.saving import PageToSave, remove_saved, save_page, try_again
 from articles.saved.serializers import (
@@ -234,6 +235,7 @@ class HighlightViewSet(
                 subscriber_of(request.user),
                 article,
                 given["quote"],
+                around=(given.get("before", "")[-AROUND:], given.get("after", "")[:AROUND]),
                 color=given.get("color", Highlight.Color.IMPORTANT),
                 note=given.get("note", ""),
                 tags=given.get("tags", ()),

@@ -41,19 +41,22 @@ def make_highlight(
     article: Article,
     quote: str,
     *,
+    around: tuple[str, str] = ("", ""),
     color: str = Highlight.Color.IMPORTANT,
     note: str = "",
     tags: Collection[str] = (),
 ) -> Highlight:
-    """Store a highlight on words of an article; the same words again change colour, note and tags.
+    """Store a highlight on words of an article; the same ones again change colour, note and tags.
 
+    `around` is what stands before and after them, which tells them from the same words elsewhere.
     Raises NoSuchQuote for words that are not in the article, and LimitReached.
     """
     wanted = storable(quote, MAX_QUOTE).strip()
-    place = place_of(article, wanted) if wanted else None
+    place = (place_of(article, wanted, around=around) or place_of(article, wanted)) if wanted else None
     if place is None:
         raise NoSuchQuote(_("These words are not in the article."))
-    same = Highlight.objects.filter(subscriber=subscriber, article=article, quote=wanted).first()
+    rows = Highlight.objects.filter(subscriber=subscriber, article=article, quote=wanted)
+    same = next((row for row in rows[:MAX_SHOWN] if place_of(article, wanted, row) == place), None)
     if same is None and subscriber.highlights.count() >= MAX_HIGHLIGHTS:
         raise LimitReached(_("One person can have %(count)d highlights at most.") % {"count": MAX_HIGHLIGHTS})
     row = same or Highlight(subscriber=subscriber, article=article, quote=wanted)
@@ -70,13 +73,15 @@ def cleaned_tags(tags: Collection[str]) -> list[str]:
     return sorted({label_named(tag) for tag in tags} - {""})
 
 
-def place_of(article: Article, quote: str, row: Highlight | None = None) -> Place | None:
+def place_of(
+    article: Article, quote: str, row: Highlight | None = None, around: tuple[str, str] = ("", "")
+) -> Place | None:
     """Return where words stand in an article's body: in the one that is shown, else in the other one."""
     body = body_of(article)
     for html in dict.fromkeys((body.shown, body.page, body.feed, article.text)):
         text = plain_text(html) if html != article.text else html
-        hints = {"before": row.before, "after": row.after, "near": row.start} if row else {}
-        if text and (place := find(text, quote, **hints)) is not None:  # type: ignore[arg-type]
+        before, after, near = (row.before, row.after, row.start) if row else (*around, 0)
+        if text and (place := find(text, quote, before=before, after=after, near=near)) is not None:
             return place
     return None
 

@@ -8,9 +8,12 @@ decide, so that a highlight holds when the text is read anew. Source: https://ww
 from __future__ import annotations
 
 import re
+import unicodedata
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from html import escape
 from itertools import islice, pairwise
 
@@ -23,9 +26,21 @@ NEARLY = 0.8
 MAX_COMPARED = 4_000
 """Characters of a quote that are compared letter by letter, which takes the square of it."""
 MAX_TRIED = 20
+ALONE = 12
+"""Characters from which a quote is found by itself; a shorter one needs some of what was around it."""
+MIN_AGREEING = 3
+"""Characters around a short quote, of those that are known, that must still be there."""
 _SILENT = {"script", "style", "template", "noscript", "svg", "iframe", "object", "video", "audio"}
 _BLOCKS = ("p", "li", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "td", "figcaption", "dd")
 _SPACE = re.compile(r"\s+")
+_CLUSTER = re.compile("[^\u0300-\u036f][\u0300-\u036f]+|.", re.DOTALL)
+_CONTINUES = re.compile("[\u0300-\u036f\u200d\ufe0f]")
+_ALIKE = {
+    **dict.fromkeys(map(ord, "\u00ad\u200b\u200e\u200f\u2060\ufeff"), ""),
+    **dict.fromkeys(map(ord, "“”„«»"), '"'), **dict.fromkeys(map(ord, "‘’‚"), "'"),
+    **dict.fromkeys(map(ord, "–‑"), "-"), **dict.fromkeys(map(ord, "•◦▪"), " "), ord("…"): "...",
+}  # fmt: skip
+"""Signs that people, browsers and editors put in each other's place, and those that nobody sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +85,24 @@ def plain_text(body: str) -> str:
 def find(text: str, quote: str, *, before: str = "", after: str = "", near: int = 0) -> Place | None:
     """Return the place of a quote in a text, None where it is not.
 
-    Of several the one with the most of what was around it, and the nearest to `near` among those. A quote
-    whose words changed a little is found where NEARLY all of its characters still stand between what was
-    around it.
+    Of several the one with the most of what was around it, and the nearest to `near` among those; a short
+    quote that has nothing of it any more is not found. Signs of `_ALIKE` count as equal. A quote whose words
+    changed a little is found where NEARLY all of its characters still stand between what was around it.
     """
     wanted = _pattern(quote)
     if wanted is None:
         return None
-    spots = [match.span() for match in wanted.finditer(text)]
+    spots = [match.span() for match in wanted.finditer(text)] or _alike(text, quote)
     if spots:
         start, end = min(
-            spots, key=lambda spot: (-_agreement(text, spot[0], spot[1], before, after), abs(spot[0] - near))
-        )
+            spots,
+            key=lambda spot: (
+                _cuts(text, *spot), -_agreement(text, spot[0], spot[1], before, after), abs(spot[0] - near)
+            ),
+        )  # fmt: skip
+        known = len(_SPACE.sub("", before + after))
+        if len(quote) < ALONE and _agreement(text, start, end, before, after) < min(MIN_AGREEING, known):
+            return None
     elif (spot := _nearly(text, quote, before, after)) is not None:
         start, end = spot
     else:
@@ -168,6 +189,33 @@ def _pattern(quote: str) -> re.Pattern[str] | None:
     return re.compile(r"\s*".join(map(re.escape, words))) if words else None
 
 
+def _alike(text: str, quote: str) -> list[tuple[int, int]]:
+    """Return the places of a quote that is spelt with other signs: quotation marks, soft hyphens, accents."""
+    folded, starts, ends = _folded(text)
+    wanted = _pattern(_folded.__wrapped__(quote)[0])
+    spots = [] if wanted is None else [match.span() for match in wanted.finditer(folded)]
+    return [(starts[start], ends[end - 1]) for start, end in spots]
+
+
+@lru_cache(maxsize=1)  # one text is asked for with many quotes
+def _folded(text: str) -> tuple[str, array[int], array[int]]:
+    """Return a text with one spelling of each sign, and where its characters begin and end in it."""
+    signs: list[str] = []
+    starts, ends = array("I"), array("I")
+    for cluster in _CLUSTER.finditer(text):
+        for sign in unicodedata.normalize("NFC", cluster[0]).translate(_ALIKE):
+            signs.append(sign)
+            starts.append(cluster.start())
+            ends.append(cluster.end())
+    return "".join(signs), starts, ends
+
+
+def _cuts(text: str, start: int, end: int) -> bool:
+    """Return whether a place begins or ends within what people see as one sign."""
+    is_joined = start > 0 and text[start - 1] == "\u200d"
+    return is_joined or any(_CONTINUES.match(text, edge) for edge in (start, end))
+
+
 def _agreement(text: str, start: int, end: int, before: str, after: str) -> int:
     """Return how many characters around a place are those that were around the quote."""
     left, right = _SPACE.sub("", text[max(start - 2 * AROUND, 0) : start]), _SPACE.sub("", before)
@@ -182,17 +230,24 @@ def _agreement(text: str, start: int, end: int, before: str, after: str) -> int:
 
 
 def _nearly(text: str, quote: str, before: str, after: str) -> tuple[int, int] | None:
-    """Return the place between what was around a quote, if its words are nearly those."""
-    head, tail = _pattern(before[-AROUND // 2 :]), _pattern(after[: AROUND // 2])
-    if head is None or tail is None or len(quote) > MAX_COMPARED:
+    """Return the place between what was around a quote, if its words are nearly those.
+
+    A quote at an end of the text has something on one side only, all of which must be there.
+    """
+    is_inside = bool(before.strip() and after.strip())
+    part = AROUND // 2 if is_inside else AROUND
+    head, tail = _pattern(before[-part:]), _pattern(after[:part])
+    if (head is None and tail is None) or len(quote) > MAX_COMPARED:
         return None
-    for first in islice(head.finditer(text), MAX_TRIED):
-        last = tail.search(text, first.end(), first.end() + 2 * len(quote) + AROUND)
-        if last is None:
+    begins = [0] if head is None else [match.end() for match in islice(head.finditer(text), MAX_TRIED)]
+    for begin in begins:
+        most = begin + 2 * len(quote) + AROUND
+        last = tail.search(text, begin, most) if tail else None
+        if last is None and (tail or len(text) > most):
             continue
-        start, end = first.end(), last.start()
-        inner = text[start:end]
-        start, end = start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
+        end = last.start() if last else len(text)
+        inner = text[begin:end]
+        start, end = begin + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
         matcher = SequenceMatcher(None, text[start:end], quote, autojunk=False)
         same = sum(block.size for block in matcher.get_matching_blocks())
         if start < end and same >= NEARLY * max(len(quote), end - start):

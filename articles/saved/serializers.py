@@ -138,8 +138,11 @@ class HighlightSerializer(serializers.ModelSerializer[Highlight]):
     note = TextField(max_length=MAX_NOTE, required=False, allow_blank=True)
     start = serializers.IntegerField(read_only=True)
     end = serializers.IntegerField(read_only=True)
-    before = serializers.CharField(read_only=True)
-    after = serializers.CharField(read_only=True)
+    before = TextField(
+        max_length=MAX_QUOTE, required=False, allow_blank=True, trim_whitespace=False,
+        help_text="What stands before the words, where they stand in the article more than once.",
+    )  # fmt: skip
+    after = TextField(max_length=MAX_QUOTE, required=False, allow_blank=True, trim_whitespace=False)
     fits = serializers.SerializerMethodField()
 
     class Meta:

@@ -22,6 +22,7 @@ from articles.personal.following import subscriber_of
 from articles.personal.labels import TooManyLabels
 from articles.saved.api import HighlightFilter, highlights_file
 from articles.saved.highlighting import NoSuchQuote, cleaned_tags, highlights_of, make_highlight
+from articles.saved.marks import AROUND
 from articles.saved.models import MAX_NOTE, Highlight, SavedPage
 from articles.saved.saving import PageToSave, remove_saved, save_article, save_page, try_again
 from crawler.fetching.http.urls import BadUrl
@@ -156,10 +157,11 @@ def highlight(request: HttpRequest, pk: int) -> HttpResponse:
     quotes = [request.POST["quote"]] if request.POST.get("quote") else request.POST.getlist("sentence")[:200]
     color = request.POST.get("color", Highlight.Color.IMPORTANT)
     tags = request.POST.get("tags", "").split(",")
+    around = (request.POST.get("before", "")[-AROUND:], request.POST.get("after", "")[:AROUND])
     try:
         for quote in quotes:
             text = request.POST.get("note", "")
-            make_highlight(subscriber, article, quote, color=color, note=text, tags=tags)
+            make_highlight(subscriber, article, quote, around=around, color=color, note=text, tags=tags)
     except (NoSuchQuote, LimitReached) as error:
         messages.error(request, str(error))
     return HttpResponseRedirect(_back(request, pk))

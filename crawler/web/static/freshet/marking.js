@@ -16,6 +16,15 @@
     for (const block of part.querySelectorAll(BLOCKS)) block.append("\n");
     return part.textContent.trim();
   };
+  // What stands before and after a range tells it from the same words elsewhere.
+  const AROUND = 32;
+  const around = (range) => {
+    const [before, after] = [document.createRange(), document.createRange()];
+    for (const each of [before, after]) each.selectNodeContents(prose());
+    before.setEnd(range.startContainer, range.startOffset);
+    after.setStart(range.endContainer, range.endOffset);
+    return [textOf(before).slice(-AROUND), textOf(after).slice(0, AROUND)];
+  };
   const chosen = () => {
     const selection = getSelection();
     if (selection.isCollapsed || !prose()?.contains(selection.anchorNode) || !prose().contains(selection.focusNode)) return null;
@@ -31,6 +40,7 @@
     form.hidden = !words;
     if (!words) return;
     form.elements.quote.value = words.text;
+    [form.elements.before.value, form.elements.after.value] = around(words.range);
     const box = words.range.getBoundingClientRect();
     // On touch screens the system's own menu stands above the words.
     const below = matchMedia("(pointer: coarse)").matches || box.top < form.offsetHeight + 4 * GAP;
