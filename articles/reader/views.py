@@ -9,7 +9,16 @@ from typing import Any
 from urllib.parse import unquote
 
 from django.conf import settings
-from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquery, prefetch_related_objects
+from django.db.models import (
+    Exists,
+    F,
+    FilteredRelation,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    prefetch_related_objects,
+)
 from django.db.models.functions import Left
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
@@ -402,6 +411,8 @@ def _with_columns_shown(subscriber: Subscriber) -> QuerySet[Article]:
         is_starred=Q(mark__starred__isnull=False),
         labels=F("mark__labels"),
         excerpt=Left("text", 280),
+        has_highlights=Exists(Highlight.objects.filter(subscriber=subscriber, article=OuterRef("pk"))),
+        has_versions=Exists(ArticleVersion.objects.filter(article=OuterRef("pk"))),
     )
     return _with_own_title(rows, subscriber).defer(
         "search", "page__html", "feed__fingerprints", "enrichment__signature", "enrichment__bands"
@@ -517,7 +528,8 @@ def _article(
     requested = request.GET.get("text", "")
     source = requested if requested in {"feed", "page"} and getattr(body, requested) else body.source
     shown_body = body.page if source == "page" else body.feed
-    highlights = list(Highlight.objects.filter(subscriber=subscriber, article=row))
+    marks = Highlight.objects.filter(subscriber=subscriber, article=row)
+    highlights = list(marks) if getattr(row, "has_highlights", True) else []
     marked, lost = marked_body(shown_body, highlights)
     previous, following = reading_list.neighbours(subscriber, row)
     story = row.enrichment.story_id if hasattr(row, "enrichment") else None
@@ -531,7 +543,7 @@ def _article(
         "lost": {highlight.pk for highlight in lost},
         "colors": Highlight.Color.choices,
         "saved": getattr(row, "saved", None),
-        "edited": _edits_in_words(row.pk),
+        "edited": _edits_in_words(row.pk) if getattr(row, "has_versions", True) else ("", False),
         "own_collections": names_to_add_to(subscriber),
         "sentences": sentences(shown_body) if "mark" in request.GET else [],
         "source": source,
