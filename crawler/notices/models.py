@@ -135,6 +135,7 @@ class Rule(models.Model):
         ARTICLE = "article", pgettext_lazy("when", "an article comes")
         STORY = "story", pgettext_lazy("when", "several feeds tell the same story")
         EDIT = "edit", pgettext_lazy("when", "an article is edited after publication")
+        MARK = "mark", pgettext_lazy("when", "you highlight words")
         PAGE = "page", pgettext_lazy("when", "a watched page changes")
         FEED = "feed", pgettext_lazy("when", "a feed cannot be read, or can again")
         CRAWL = "crawl", pgettext_lazy("when", "a crawl ends")
@@ -156,7 +157,7 @@ class Rule(models.Model):
     """Conditions that compare with a number."""
     OPERATORS = (When.CRAWL, When.DISK)
     """Kinds that concern who runs the deployment."""
-    OF_ARTICLES = (When.ARTICLE, When.STORY, When.EDIT, When.FEED)
+    OF_ARTICLES = (When.ARTICLE, When.STORY, When.EDIT, When.MARK, When.FEED)
     """Kinds that are about articles and feeds."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="rules")

@@ -22,6 +22,7 @@ from articles.listing import lean
 from articles.models import Subscription
 from articles.personal.following import subscriber_of, within
 from articles.personal.selection import followed_articles, on_topics
+from articles.saved.highlighting import highlights_of
 from crawler.database.readers import reading_as
 from crawler.frontier.models import Crawl
 from crawler.notices.models import Notice, Rule
@@ -246,6 +247,25 @@ def _edits(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
         )
 
 
+def _marks(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
+    """Yield the highlights that the person has made, which a place such as Readwise gathers."""
+    rows = highlights_of(subscriber_of(rule.user)).filter(
+        created__gt=max(since, rule.created), created__lte=until
+    )
+    if rule.query or rule.feed_id is not None or rule.topic is not None or rule.folder:
+        rows = rows.filter(article__in=_articles_of(rule).order_by().values("pk"))
+    for row in rows.order_by("created", "id")[:MAX_LOOKED_AT]:
+        yield Happening(
+            key=f"highlight:{row.pk}",
+            at=row.created,
+            title=str(row.article),
+            text=f"{row.quote}\n\n{row.note}".strip(),
+            url=row.article.url,
+            path=f"{reverse('read-article', args=[row.article_id])}#h{row.pk}",
+            source=row.article.author or str(row.article.feed),
+        )
+
+
 def _changes(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
     """Yield changes of watched pages with enough lines, whose value begins to meet the rule's condition."""
     after = max(since, rule.created)
@@ -354,6 +374,7 @@ _SOURCES: dict[str, Callable[[Rule, datetime, datetime], Iterator[Happening]]] =
     Rule.When.ARTICLE: _articles,
     Rule.When.STORY: _stories,
     Rule.When.EDIT: _edits,
+    Rule.When.MARK: _marks,
     Rule.When.PAGE: _changes,
     Rule.When.FEED: _feeds,
     Rule.When.CRAWL: _crawls,

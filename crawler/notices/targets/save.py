@@ -10,6 +10,9 @@ from crawler.notices.posting import SendOutcome, post
 from crawler.notices.targets.base import AddressError, AddressField, TargetKind, part_of
 from crawler.text.marking import gettext_noop, pgettext
 
+MAX_HIGHLIGHT = 8191
+"""Characters of a highlight that Readwise takes."""
+
 
 class ReadLaterService(NamedTuple):
     """A service: its name, the fields of its form that it needs, and how an article is saved there."""
@@ -59,6 +62,24 @@ def _wallabag(target: dict[str, str], message: dict[str, Any]) -> SendOutcome:
     )
 
 
+def _readwise_highlight(target: dict[str, str], message: dict[str, Any]) -> SendOutcome:
+    """Add the text of a message as a highlight; the same text of the same title again changes nothing there.
+
+    Source: https://readwise.io/api_deets
+    """
+    text = message["text"].removesuffix(message["url"]).strip()  # which messages end with
+    highlight = {
+        "text": text[:MAX_HIGHLIGHT] or message["title"],
+        "title": message["title"][:511],
+        "source_url": message["url"][:2047],
+        "source_type": "freshet",
+        "category": "articles",
+    }
+    headers = {"Authorization": f"Token {target.get('token', '')}"}
+    place = "https://readwise.io/api/v2/highlights/"
+    return post(place, message, json={"highlights": [highlight]}, headers=headers)
+
+
 def _base(target: dict[str, str]) -> str:
     """Return the address of the service's server."""
     return target.get("url", "").rstrip("/")
@@ -73,6 +94,7 @@ SERVICES = {
     "readwise": ReadLaterService(
         "Readwise Reader", ("token",), _bookmark("https://readwise.io/api/v3/save/", "Token")
     ),
+    "highlights": ReadLaterService("Readwise (highlights)", ("token",), _readwise_highlight),
     "instapaper": ReadLaterService("Instapaper", ("login", "token"), _instapaper),
 }
 

@@ -18,6 +18,8 @@ from articles.edits.history import Sighting, Text, record
 from articles.enrichment.models import Enrichment, Story
 from articles.models import Article
 from articles.personal.topics import follow_topic
+from articles.saved.highlighting import make_highlight
+from articles.saved.models import Highlight
 from crawler.accounts.models import Account
 from crawler.database import secrets
 from crawler.fetching.sandboxed import client as confined
@@ -26,6 +28,7 @@ from crawler.notices.models import Notice, Notification, Rule, Target
 from crawler.notices.posting import SendOutcome
 from crawler.notices.sending import claim, delete_old, send_for, settle
 from crawler.notices.targets import KINDS
+from crawler.notices.targets.save import SaveTarget
 from crawler.notices.targets.webhook import signature
 from crawler.notices.watching import look
 from crawler.notices.writing import stop_token, write
@@ -174,6 +177,31 @@ def test_an_edit_after_publication_is_told(mara: Any) -> None:
         record(article.pk, old, new, sighting)
     assert told(rule, NOW + timedelta(minutes=3)) == ["Ferry stays"]
     assert told(rule, NOW + timedelta(minutes=4)) == ["Ferry stays"]
+
+
+def test_highlights_are_told_and_gathered_elsewhere(mara: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    article = news(mara.subscriber.subscriptions.get().feed, "Ferry", text="The boats run. Nobody knows why.")
+    rule = make_rule(mara, make_target(mara), when="mark")
+    Rule.objects.update(created=NOW - timedelta(days=1))
+    row = make_highlight(mara.subscriber, article, "Nobody knows why.", note="ask")
+    Highlight.objects.update(created=NOW)
+    assert told(rule, NOW + timedelta(minutes=1)) == ["Ferry"]
+    (message,) = rule.messages.all()
+    assert message.text == f"Nobody knows why.\n\nask\n\n{article.url}"
+    assert row.pk
+    sent: list[Any] = []
+    monkeypatch.setattr(
+        "crawler.notices.targets.save.post", lambda *given, **more: sent.append((given, more))
+    )
+    parcel = {"service": "highlights", "token": "secret"}
+    SaveTarget().send(
+        {"address": json.dumps(parcel), "title": "Ferry", "text": message.text, "url": article.url}
+    )
+    ((given, more),) = sent
+    assert given[0] == "https://readwise.io/api/v2/highlights/"
+    assert more["headers"] == {"Authorization": "Token secret"}
+    (highlight,) = more["json"]["highlights"]
+    assert (highlight["text"], highlight["source_url"]) == ("Nobody knows why.\n\nask", article.url)
 
 
 def test_a_feed_that_fails_and_comes_back(mara: Any) -> None:
