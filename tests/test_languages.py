@@ -51,7 +51,7 @@ _SAME = "|".join((
     r"breadth-first|opic|known-rank|host-round-robin|oracle|server-sampling(?:\+[ABC])?|history|adaptive|round-robin|min-delay|commafeed",
     r"advarss(?:-training)?|newsblur|nutch-adaptive|freshness|full-information|fetch|detect|transform|index",
     r"extract|entities|malformed|not-a-feed|tls|dns|min-gap|back-off|Not Found|Service Unavailable",
-    r"Retry-After|Wallabag|Linkding|Karakeep|Readwise Reader|Readwise \(highlights\)|Instapaper|title",
+    r"Retry-After|Wallabag|Linkding|Karakeep|Readwise Highlights|Readwise Reader|Instapaper|title",
 ))  # fmt: skip
 NAMES = re.compile(rf"{_ADDRESSES}|\b(?:{_SAME})\b", re.IGNORECASE)
 """Words that are the same in every language: names, units, methods, phases, kinds of failures, addresses."""

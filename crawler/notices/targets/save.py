@@ -94,7 +94,7 @@ SERVICES = {
     "readwise": ReadLaterService(
         "Readwise Reader", ("token",), _bookmark("https://readwise.io/api/v3/save/", "Token")
     ),
-    "highlights": ReadLaterService("Readwise (highlights)", ("token",), _readwise_highlight),
+    "highlights": ReadLaterService("Readwise Highlights", ("token",), _readwise_highlight),
     "instapaper": ReadLaterService("Instapaper", ("login", "token"), _instapaper),
 }
 
