@@ -294,3 +294,29 @@ def test_pictures_of_saved_pages_outlive_the_cache(person: User, settings: Any, 
     remove_saved(subscriber_of(person), [article.pk])
     cache.trim()
     assert cache.read(picture, "full") is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_addresses_sent_to_oneself_are_saved_and_newsletters_are_not() -> None:
+    from feeds.mail.models import MailAddress  # noqa: PLC0415
+
+    user = make_user("cleo", email="cleo@home.example")
+    address = MailAddress.objects.create(user=user, name="mine")
+
+    def send(sender: str, subject: str, body: str, more: str = "") -> None:
+        head = f"From: {sender}\r\nTo: x@y.example\r\nMessage-ID: <{subject}@x>\r\nSubject: {subject}\r\n"
+        message = f"{head}{more}\r\n{body}"
+        assert (
+            Client().post(f"/inbound/{address.key}/", message.encode(), "message/rfc822").status_code == 202
+        )
+
+    send("Cleo <CLEO@home.example>", "boats", "https://paper.example/boats\r\n")
+    row = SavedPage.objects.get()
+    assert (row.article.url, row.note, row.way) == (
+        "https://paper.example/boats",
+        "boats",
+        SavedPage.Way.MAIL,
+    )
+    send("other@home.example", "spam", "https://paper.example/spam\r\n")
+    send("cleo@home.example", "list", "https://paper.example/l\r\n", "List-Id: <a.example>\r\n")
+    assert SavedPage.objects.count() == 1
