@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Count, F, FilteredRelation, Q, QuerySet
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
@@ -17,7 +18,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from articles.exporting.answers import Exported
+from articles.exporting.answers import AnyAccepted, Exported
 from articles.models import Article, Page, Subscriber
 from articles.personal.following import subscriber_of
 from articles.personal.labels import TooManyLabels, add_labels, label_named, remove_labels
@@ -258,9 +259,12 @@ class HighlightViewSet(
     @extend_schema(
         summary="All highlights as a file",
         parameters=[OpenApiParameter("as", {"type": "string", "enum": list(FORMATS)})],
-        responses={(200, "text/plain"): str},
+        responses={
+            **{(200, form.media_type.partition(";")[0]): OpenApiTypes.BINARY for form in FORMATS.values()},
+            400: OpenApiResponse(description="There is no such format."),
+        },
     )
-    @action(detail=False, methods=["get"])
+    @action(detail=False, methods=["get"], content_negotiation_class=AnyAccepted)
     def export(self, request: Request) -> StreamingHttpResponse:
         return highlights_file(
             request.query_params.get("as", "markdown"), self.filter_queryset(self.get_queryset())

@@ -29,6 +29,8 @@ class Command(BaseCommand):
         "a label, starred or saved ones."
     )
 
+    requires_system_checks = ()
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="name of the account")
         parser.add_argument("--as", dest="form", choices=[*FORMATS], default="csv", help="default: csv")

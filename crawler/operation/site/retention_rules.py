@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from articles.interest.models import Event
 from articles.models import Article, Mark, Page
-from articles.saved.models import CollectionItem, Highlight
+from articles.saved.models import CollectionItem, Highlight, SavedPage
 from crawler.engine.chosen import chosen
 from feeds.models import Retrieval
 from recrawl.models import Change, Check, Version
@@ -52,9 +52,10 @@ class Retention:
 def expirable_articles() -> QuerySet[Article]:
     """Return the articles that may be deleted by age: nobody starred, labelled, saved or marked them."""
     dear = Mark.objects.filter(~Q(labels=[]) | Q(starred__isnull=False), article=OuterRef("pk"))
+    saved = SavedPage.objects.filter(article=OuterRef("pk"))
     quoted = Highlight.objects.filter(article=OuterRef("pk"))
     shared = CollectionItem.objects.filter(article=OuterRef("pk"))
-    return Article.objects.filter(~Exists(dear), ~Exists(quoted), ~Exists(shared), saved=None)
+    return Article.objects.filter(~Exists(dear), ~Exists(saved), ~Exists(quoted), ~Exists(shared))
 
 
 RETENTIONS = (

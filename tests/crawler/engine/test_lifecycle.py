@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from articles.edits.models import ArticleVersion, PageRecheck
 from articles.models import Article
 from articles.models import Page as ArticlePage
 from crawler.engine import check_in as checking
@@ -33,8 +34,8 @@ from tests.servers import WebServer, article
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("terminal_on_loopback")]
 
-LEASED = (Feed, ArticlePage, HubSubscription, Push, CrawlUrl, Wanted, Document)
-MADE = (Article, ArticlePage, Retrieval, Push, Check, Document)
+LEASED = (Feed, ArticlePage, PageRecheck, HubSubscription, Push, CrawlUrl, Wanted, Document)
+MADE = (Article, ArticlePage, ArticleVersion, Retrieval, Push, Check, Document)
 
 
 class Killed(BaseException):
