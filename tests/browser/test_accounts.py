@@ -255,7 +255,7 @@ def test_an_account_is_taken_along_to_where_nothing_of_it_is_known(
     sign_in(page, demo, "tom")
     page.goto(f"{demo}/settings/data/")
     page.get_by_label("From another Freshet").set_input_files(tmp_path / "all.zip")
-    page.get_by_role("button", name="Take it over").click()
+    page.get_by_role("region", name="Bring in").get_by_role("button", name="Take it over").click()
     expect(page.locator("#main")).to_contain_text("Taken over: 2 feeds.")
     page.goto(f"{demo}/read/")
     page.locator('[data-do="drawer"]').click()
