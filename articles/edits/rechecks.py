@@ -11,7 +11,7 @@ from django.db.models import F
 
 from articles.edits.deciding import Edit, is_emptied
 from articles.edits.history import Sighting, Text, edit_between, record
-from articles.edits.models import ArticleVersion, HostEdits, PageRecheck, RecheckHour
+from articles.edits.models import HostEdits, PageRecheck, RecheckHour
 from articles.edits.pacing import LADDER, LATE, DueLook, allowed, chosen, learned
 from articles.intake import fuller
 from articles.models import Article, Page
@@ -207,9 +207,3 @@ def _count(looks: int, now: datetime) -> None:
     hour = now.replace(minute=0, second=0, microsecond=0)
     RecheckHour.objects.bulk_create([RecheckHour(hour=hour)], ignore_conflicts=True)
     RecheckHour.objects.filter(hour=hour).update(looks=F("looks") + looks)
-
-
-def versions_seen(pages: Sequence[int]) -> list[ArticleVersion]:
-    """Return the last versions of the articles of these pages, for those who are told of edits."""
-    rows = ArticleVersion.objects.filter(article__page__in=pages, number__gt=1).order_by("article", "-number")
-    return list(rows.distinct("article").select_related("article"))

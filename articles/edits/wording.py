@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cydifflib import SequenceMatcher
@@ -105,8 +104,3 @@ def marked_words(old: str, new: str) -> list[MarkedWords]:
             rest.pop(0)
     words += [MarkedWords(piece.text, "ins" if piece.differs else "") for piece in rest]
     return words
-
-
-def size_of(versions: Sequence[ArticleVersion]) -> int:
-    """Return how many words and sentences some versions concern."""
-    return sum(version.words + version.added + version.removed for version in versions)
