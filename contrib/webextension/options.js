@@ -27,8 +27,9 @@ async function leave(before, address) {
 
 localize();
 settings().then((kept) => {
-  server.value = kept.server;
-  token.value = kept.token;
+  // They may come after the first key has been pressed: what somebody has typed stays.
+  server.value ||= kept.server;
+  token.value ||= kept.token;
 });
 document.getElementById("options").addEventListener("submit", async (event) => {
   event.preventDefault();

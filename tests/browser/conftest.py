@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +24,10 @@ from tests.demo import seed
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 HERE = Path(__file__).parent
+PATIENCE_SECONDS = 20
+"""How long something may take to appear: four browsers on two processors need more than Playwright's five."""
+
+expect.set_options(timeout=PATIENCE_SECONDS * 1000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -84,6 +89,14 @@ def transactional_db(demo: str, django_db_blocker: DjangoDbBlocker) -> Iterator[
     """In place of pytest-django's, which empties the database after every test: here it is shared."""
     with django_db_blocker.unblock():
         yield
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait for what no page shows."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.1)
 
 
 @contextmanager

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from articles.saved.models import SavedPage
 from crawler.fetching.sandboxed import client as confined
 from crawler.terminals.client import terminal_client
 from crawler.web.models import ApiToken
-from tests.browser.conftest import CHROMIUM
+from tests.browser.conftest import CHROMIUM, wait_until
 from tests.servers import Reply, WebServer
 from tests.test_extension import load_build
 
@@ -134,14 +133,6 @@ def extension(
 
 def status_of(page: Page, sentence: str) -> None:
     expect(page.get_by_role("status")).to_have_text(sentence)
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait for what no page shows."""
-    end = time.monotonic() + 10
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def saved_pages(extension: Extension, token: str) -> list[dict[str, object]]:

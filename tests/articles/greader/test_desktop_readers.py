@@ -21,6 +21,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import pytest
+from django.db import connection
 
 from articles.greader.access import create_app_password
 from articles.greader.models import ReaderLogin
@@ -132,6 +133,19 @@ def desktop(tmp_path: Path) -> Iterator[Desktop]:
     desktop = Desktop(tmp_path)
     yield desktop
     desktop.close()
+    # What it asked last may still be answered: a star that saved a copy between two deletions of the flush
+    # left rows to the next test.
+    waited_for(lambda: all(not writes_something() and not time.sleep(0.1) for _ in range(5)), "writes on")
+
+
+def writes_something() -> bool:
+    """Return true while another connection to the tests' database is in a transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND pid <> pg_backend_pid() AND xact_start IS NOT NULL AND backend_type = 'client backend'"
+        )
+        return bool(cursor.fetchone()[0])
 
 
 @pytest.fixture
@@ -155,8 +169,8 @@ def stored(path: Path, query: str) -> list[tuple[Any, ...]]:
     if not path.exists():
         return []
     try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5) as connection:
-            return connection.execute(query).fetchall()
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5) as opened:
+            return opened.execute(query).fetchall()
     except sqlite3.OperationalError:
         return []
 
@@ -192,10 +206,10 @@ def configure_rss_guard(data: Path, account: dict[str, Any]) -> None:
             "".join(["\n[keyboard]\n", *(f"{name}={key.title()}\n" for key, name in RSS_GUARD_KEYS.items())])
         )
     (data / "config/key.private").write_text("4711")
-    with sqlite3.connect(data / "database/database.db") as connection:
-        connection.execute("DELETE FROM Accounts")
+    with sqlite3.connect(data / "database/database.db") as opened:
+        opened.execute("DELETE FROM Accounts")
         words = "INSERT INTO Accounts (type, custom_data) VALUES ('greader', ?)"
-        connection.execute(words, [json.dumps(account)])
+        opened.execute(words, [json.dumps(account)])
 
 
 @pytest.mark.skipif(shutil.which("rssguard") is None, reason="no RSS Guard: apt-get install rssguard")
