@@ -224,14 +224,19 @@ def _answered(question: Question, word: str, path: Path) -> _Answer:
         if not question.about or first is None:
             return answer if not question.about else _Answer(question.query, trouble=answer.trouble)
         word = bare_address(first.value).partition("/")[0] if question.about == SITE else first.value
-    if question.about == AUTHOR:
-        query = written_by(word)
-    else:
-        place = bare_address(word)
-        query = linking_to([place] if place else hosts_named(word))
-    answer = _asked(path, query)
+    answer = _asked(path, query_of_question(question, word))
     answer.word = word
     return answer
+
+
+def query_of_question(question: Question, word: str) -> str:
+    """Return the query of a question about a word; without one, or where it takes none, its own."""
+    if not question.about or not word:
+        return question.query
+    if question.about == AUTHOR:
+        return written_by(word)
+    place = bare_address(word)
+    return linking_to([place] if place else hosts_named(word))
 
 
 def _asked(path: Path, query: str) -> _Answer:

@@ -1,0 +1,86 @@
+"""The tool that asks the graph: ready questions in words, or SPARQL that only reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from django.urls import reverse
+from msgspec import Meta
+
+from crawler.assistants.calls import Caller, ToolRefused, attempt, call, sentence_of
+from crawler.assistants.tools import MAX_ANSWER_CHARACTERS, Arguments, Told, Tool
+from crawler.assistants.words import NOTICE, cleaned
+from crawler.pipeline.graph_views import query_of_question
+from crawler.pipeline.sparql.questions import QUESTIONS, recognised
+
+MAX_ROWS = 200
+CELL_CHARACTERS = 500
+RESULTS = "application/sparql-results+json, application/n-triples;q=0.5"
+
+
+class AskGraphArguments(Arguments):
+    """Arguments of `ask_graph`."""
+
+    question: Annotated[
+        str,
+        Meta(
+            description="One of the ready questions, with a name or site in the place of {word}. Empty: the"
+            " list of them.",
+            max_length=300,
+        ),
+    ] = ""
+    sparql: Annotated[
+        str, Meta(description="Or a SPARQL 1.1 query (SELECT, ASK, CONSTRUCT).", max_length=20_000)
+    ] = ""
+
+
+def ask_graph(caller: Caller, given: AskGraphArguments) -> Told:
+    """Answer a ready question or a query from the graph, at most `MAX_ROWS` rows."""
+    if given.sparql.strip():
+        return _answer(caller, given.sparql)
+    if not given.question.strip():
+        rows = call(caller, "/api/graph/questions/").data
+        phrases = [str(question.phrase or question.text) for question in QUESTIONS.values()]
+        return Told({"questions": phrases, "examples_of_sparql": [row["query"] for row in rows[:3]]})
+    asked = recognised(given.question)
+    if asked is None:
+        raise ToolRefused(
+            "That is none of the ready questions. Call ask_graph without arguments for their list, or give a"
+            " query in SPARQL."
+        )
+    question, word = asked
+    return _answer(caller, query_of_question(question, word))
+
+
+def _answer(caller: Caller, query: str) -> Told:
+    answer = attempt(caller, reverse("sparql"), {"query": query}, accept=RESULTS)
+    if answer.status >= 400:
+        raise ToolRefused(sentence_of(answer))
+    about = {"about_quoted": NOTICE, "query": query, "as_of": answer.headers.get("Freshet-Snapshot", "")}
+    if "json" not in answer.headers.get("Content-Type", ""):
+        triples = answer.data.splitlines()
+        shown = [cleaned(line)[: 2 * CELL_CHARACTERS] for line in triples[:MAX_ROWS]]
+        return Told(about | {"quoted": {"triples": shown}, "number_of_triples": len(triples)})
+    results = json.loads(answer.data)
+    if "boolean" in results:
+        return Told(about | {"answer": results["boolean"]})
+    rows = results["results"]["bindings"]
+    shown_rows, size = [], 0
+    for row in rows[:MAX_ROWS]:
+        told = {name: cleaned(str(cell["value"]))[:CELL_CHARACTERS] for name, cell in row.items()}
+        size += sum(map(len, told.values()))
+        if size > MAX_ANSWER_CHARACTERS // 2:
+            break
+        shown_rows.append(told)
+    data = {"columns": results["head"]["vars"], "number_of_rows": len(rows), "quoted": {"rows": shown_rows}}
+    return Told(about | data)
+
+
+TOOLS = (
+    Tool(
+        "ask_graph", "Ask the graph",
+        "Ask the graph of everything read: who writes, who links to whom; ready questions or SPARQL.",
+        AskGraphArguments, ask_graph,
+    ),
+)  # fmt: skip

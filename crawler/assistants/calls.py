@@ -1,0 +1,139 @@
+"""Calls of the REST API within the process, as the person for whom an assistant works.
+
+The API knows who may do what, checks what it is given, and says in sentences what is wrong. Tools that asked
+the database themselves would have to know all of it once more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
+from django.test import RequestFactory
+from django.urls import Resolver404, resolve
+from django.utils.http import urlencode
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+
+from crawler.database.readers import reading_as
+
+READ, MARK, MANAGE = "read", "mark", "manage"
+SCOPES = (READ, MARK, MANAGE)
+"""What an assistant may do: read, mark what is the person's own, and manage what is followed."""
+MAX_SENTENCE = 1_000
+
+
+class ToolRefused(Exception):  # noqa: N818 - it is no error of ours
+    """A tool cannot do what was asked; its words say why, for the assistant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody for whom an assistant works, and what it may do for them."""
+
+    user: User
+    scopes: frozenset[str]
+    client: str = ""
+    """The name of the assistant, as it calls itself."""
+
+    def may(self, scope: str) -> bool:
+        """Return whether the assistant may do what needs this scope."""
+        return scope in self.scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer of the API: its status, its data as JSON has them, and its headers."""
+
+    status: int
+    data: Any
+    headers: Mapping[str, str]
+
+
+def call(
+    caller: Caller,
+    path: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    method: str = "GET",
+    data: Mapping[str, Any] | None = None,
+    accept: str = "application/json",
+) -> Answer:
+    """Call an address of the API as a person; parameters that are None or "" are left out.
+
+    Raises ToolRefused with the API's own sentence where it refuses.
+    """
+    answer = attempt(caller, path, parameters, method=method, data=data, accept=accept)
+    if answer.status >= 400:
+        raise ToolRefused(sentence_of(answer))
+    return answer
+
+
+def attempt(
+    caller: Caller,
+    path: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    method: str = "GET",
+    data: Mapping[str, Any] | None = None,
+    accept: str = "application/json",
+) -> Answer:
+    """Call an address of the API as a person, and return what it answers, refusals too."""
+    given = {name: value for name, value in (parameters or {}).items() if value not in (None, "")}
+    query = urlencode(given, doseq=True)
+    request = RequestFactory().generic(
+        method,
+        f"{path}?{query}" if query else path,
+        json.dumps(data) if data is not None else b"",
+        "application/json",
+        headers={"Accept": accept},
+    )
+    return _answered(caller, request)
+
+
+def _answered(caller: Caller, request: HttpRequest) -> Answer:
+    try:
+        found = resolve(request.path_info)
+    except Resolver404:
+        return Answer(404, {"detail": "There is no such thing."}, {})
+    request.user = caller.user
+    # As `rest_framework.test` does it: views take this user without looking for a token or a session.
+    request._force_auth_user = caller.user  # type: ignore[attr-defined]
+    request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
+    with reading_as(caller.user.pk):
+        response: HttpResponseBase = found.func(request, *found.args, **found.kwargs)
+        if isinstance(response, Response):
+            data = json.loads(JSONRenderer().render(response.data) or b"null")
+        else:
+            data = getattr(response, "content", b"").decode("utf-8", "replace")
+    return Answer(response.status_code, data, dict(response.headers))
+
+
+def sentence_of(answer: Answer) -> str:
+    """Return the sentences with which the API refuses, each with the field that it is about."""
+    data = answer.data
+    if isinstance(data, str):
+        return data[:MAX_SENTENCE] or f"The answer was {answer.status}."
+    if isinstance(data, dict):
+        data = {name: data[name] for name in data if name != "request_id"}
+    return "; ".join(_sentences(data))[:MAX_SENTENCE] or f"The answer was {answer.status}."
+
+
+def _sentences(data: Any, field: str = "") -> list[str]:
+    if isinstance(data, dict):
+        return [line for name, value in data.items() for line in _sentences(value, str(name))]
+    if isinstance(data, list):
+        return [line for value in data for line in _sentences(value, field)]
+    plain = field in {"", "detail", "error", api_settings.NON_FIELD_ERRORS_KEY}
+    return [str(data) if plain else f"{field}: {data}"]
+
+
+def parameters_of(address: str | None) -> dict[str, str]:
+    """Return the parameters of an address by which the API leads to its next page."""
+    return QueryDict((address or "").partition("?")[2]).dict() if address else {}  # type: ignore[return-value]

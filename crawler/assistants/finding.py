@@ -1,0 +1,391 @@
+"""Tools that find: search, unread, stories, changes and feeds."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from django.urls import reverse
+from msgspec import Meta
+
+from articles.models import Subscriber
+from articles.personal.following import subscriber_of
+from articles.reader.lists import ReadingList, Row, rows_of
+from crawler.assistants.calls import Caller, ToolRefused, call, parameters_of
+from crawler.assistants.tools import PAGE_ROWS, Arguments, Cursor, Rows, Told, Tool, key_of
+from crawler.assistants.words import NOTICE, phrase
+from crawler.database.readers import reading_as
+from feeds.models import Feed
+
+MAX_STORY_DAYS = 30
+EXCERPT = 300
+
+
+class SearchArguments(Arguments):
+    """Arguments of `search`."""
+
+    query: Annotated[
+        str,
+        Meta(
+            description='Words; "a phrase", -without, OR. For articles also author:name, site:host, lang:de,'
+            " after:2026-01-31, before:2026-02-28, has:audio, is:saved, is:highlighted, is:edited.",
+            max_length=500,
+        ),
+    ]
+    kind: Annotated[
+        Literal["articles", "saved", "highlights", "feeds", "sites", "pages", "people"],
+        Meta(description="What to search; `pages` are those of watched sites."),
+    ] = "articles"
+    feed: Annotated[str, Meta(description="Only this feed, as `feed:12`.", max_length=30)] = ""
+    since: Annotated[str, Meta(description="A day, 2026-01-31: not older.", max_length=10)] = ""
+    until: Annotated[str, Meta(description="A day: not newer.", max_length=10)] = ""
+    language: Annotated[str, Meta(description="Two letters, such as de.", max_length=20)] = ""
+    limit: Rows = PAGE_ROWS
+    cursor: Cursor = ""
+
+
+class UnreadArguments(Arguments):
+    """Arguments of `unread`."""
+
+    feed: Annotated[str, Meta(description="Only this feed, as `feed:12`.", max_length=30)] = ""
+    folder: Annotated[str, Meta(description="Only this folder of the person.", max_length=200)] = ""
+    order: Annotated[
+        Literal["newest", "oldest", "interest"], Meta(description="`interest`: what they like most first.")
+    ] = "newest"
+    cursor: Cursor = ""
+
+
+class StoriesArguments(Arguments):
+    """Arguments of `stories`."""
+
+    days: Annotated[int, Meta(description="Of the last days.", ge=1, le=MAX_STORY_DAYS)] = 2
+    limit: Rows = PAGE_ROWS
+    cursor: Cursor = ""
+
+
+class ChangesArguments(Arguments):
+    """Arguments of `changes`."""
+
+    site: Annotated[str, Meta(description="Only this watched site, as `site:3`.", max_length=30)] = ""
+    page: Annotated[str, Meta(description="Only this page, as `page:7`.", max_length=30)] = ""
+    limit: Rows = PAGE_ROWS
+    cursor: Cursor = ""
+
+
+class FeedsArguments(Arguments):
+    """Arguments of `feeds`."""
+
+    feed: Annotated[
+        str, Meta(description="One feed, as `feed:12`, with what is known of it.", max_length=30)
+    ] = ""
+    query: Annotated[str, Meta(description="Words of titles or addresses.", max_length=200)] = ""
+    only_mine: Annotated[bool, Meta(description="Those that the person follows.")] = True
+    limit: Rows = PAGE_ROWS
+    cursor: Cursor = ""
+
+
+def search(caller: Caller, given: SearchArguments) -> Told:
+    """Search articles, saved pages, highlights, feeds, sites, their pages, or people."""
+    if not given.query.strip() and given.kind != "saved":
+        raise ToolRefused("There is nothing to search for: give words.")
+    answer = _SEARCHES[given.kind](caller, given)
+    return Told({"about_quoted": NOTICE, **answer})
+
+
+def _articles(caller: Caller, given: SearchArguments) -> dict[str, Any]:
+    parameters = {
+        "q": given.query, "feed": _number(given.feed, "feed"), "since": given.since, "until": given.until,
+        "language": given.language, "page_size": given.limit, "cursor": given.cursor,
+    }  # fmt: skip
+    data = call(caller, "/api/articles/", parameters).data
+    keys = [row["id"] for row in data["results"]]
+    return {"articles": article_hits(caller, keys), "next": parameters_of(data["next"]).get("cursor", "")}
+
+
+def _saved(caller: Caller, given: SearchArguments) -> dict[str, Any]:
+    parameters = {"q": given.query, "since": given.since, "until": given.until}
+    data = call(caller, "/api/saved/", {**parameters, **_page(given)}).data
+    return {
+        "saved": [
+            {
+                "id": f"article:{row['article']}", "state": row["state"], "saved": row["saved"],
+                "url": row["url"], "tags": row["tags"], "highlights": row["highlights"], "note": row["note"],
+                "quoted": {"title": phrase(row["title"]), "author": phrase(row["author"])},
+            }
+            for row in data["results"]
+        ],
+        "next": _next(data),
+    }  # fmt: skip
+
+
+def _highlights(caller: Caller, given: SearchArguments) -> dict[str, Any]:
+    data = call(caller, "/api/highlights/", {"q": given.query, **_page(given)}).data
+    return {
+        "highlights": [
+            {
+                "id": f"highlight:{row['id']}", "article": f"article:{row['article']}", "note": row["note"],
+                "tags": row["tags"], "quoted": {"words": phrase(row["quote"], 1_000)},
+            }
+            for row in data["results"]
+        ],
+        "next": _next(data),
+    }  # fmt: skip
+
+
+def _feeds(caller: Caller, given: SearchArguments) -> dict[str, Any]:
+    data = call(caller, "/api/feeds/", {"q": given.query, **_page(given)}).data
+    return {"feeds": [feed_row(row) for row in data["results"]], "next": _next(data)}
+
+
+def _sites(caller: Caller, given: SearchArguments) -> dict[str, Any]:
+    data = call(caller, "/api/sites/", {"search": given.query, **_page(given)}).data
+    return {
+        "sites": [
+            {
+                "id": f"site:{row['id']}", "url": row["url"], "state": row["state"],
+                "visited": row["visited"], "next_visit": row["next_visit"],
+                "quoted": {"title": phrase(row["title"])},
+            }
+            for row in data["results"]
+        ],
+        "next": _next(data),
+    }  # fmt: skip
+
+
+def _pages(caller: Caller, given: SearchArguments) -> dict[str, Any]:
+    data = call(caller, "/api/pages/", {"search": given.query, **_page(given)}).data
+    return {
+        "pages": [
+            {
+                "id": f"page:{row['id']}", "site": f"site:{row['site']}", "url": row["url"],
+                "state": row["state"], "fetched": row["fetched"], "changed": row["changed"],
+                "changes": row["changes"], "quoted": {"title": phrase(row["title"])},
+            }
+            for row in data["results"]
+        ],
+        "next": _next(data),
+    }  # fmt: skip
+
+
+def _people(caller: Caller, given: SearchArguments) -> dict[str, Any]:
+    data = call(caller, "/api/things/", {"kind": "person", "name": given.query}).data
+    keys = data["articles"][: given.limit]
+    return {
+        "people": [
+            {
+                "sites": data["sites"], "number_of_articles": len(data["articles"]),
+                "quoted": {"name": phrase(data["name"])},
+            }
+        ],
+        "articles": article_hits(caller, keys),
+        "next": "",
+    }  # fmt: skip
+
+
+_SEARCHES = {
+    "articles": _articles, "saved": _saved, "highlights": _highlights, "feeds": _feeds, "sites": _sites,
+    "pages": _pages, "people": _people,
+}  # fmt: skip
+
+
+def unread(caller: Caller, given: UnreadArguments) -> Told:
+    """List what the person has not read, as their reader does: a story once, hidden articles not at all."""
+    place = _opened(given.cursor)
+    orders = {"newest": "new", "oldest": "old", "interest": "interest"}
+    wanted = ReadingList(
+        feed=_number(given.feed, "feed") or None,
+        folder=given.folder.strip().strip("/"),
+        order=orders[given.order],
+        page=place.get("page", 1),
+        after=place.get("after", 0),
+    )
+    with reading_as(caller.user.pk):
+        page = wanted.keys(subscriber_of(caller.user))
+    counts = call(caller, "/api/unread/").data
+    following = ""
+    if page.has_next:
+        following = _sealed({"page": wanted.page + 1, "after": page.keys[-1]})
+    data = {
+        "unread_in_all": counts["total"],
+        "articles": article_hits(caller, page.keys),
+        "next": following,
+    }
+    return Told({"about_quoted": NOTICE, **data})
+
+
+def stories(caller: Caller, given: StoriesArguments) -> Told:
+    """List stories of the last days, each with who was first and who followed when."""
+    data = call(caller, "/api/stories/", _page(given)).data
+    since = datetime.now(UTC) - timedelta(days=given.days)
+    rows = [row for row in data["results"] if datetime.fromisoformat(row["created"]) >= since]
+    is_more = len(rows) == len(data["results"])
+    told = [
+        {
+            "id": f"story:{row['id']}",
+            "began": row["first"] and row["first"]["published"],
+            "seconds_to_the_next": row["delay"],
+            "articles": [_member(member) for member in row["members"][:10]],
+            "number_of_articles": len(row["members"]),
+        }
+        for row in rows
+    ]
+    return Told({"about_quoted": NOTICE, "stories": told, "next": _next(data) if is_more else ""})
+
+
+def _member(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": f"article:{row['article']}", "published": row["published"], "seconds_later": row["delay"],
+        "quoted": {"title": phrase(row["title"]), "source": phrase(row["source"], 100)},
+    }  # fmt: skip
+
+
+def changes(caller: Caller, given: ChangesArguments) -> Told:
+    """List changes of watched sites, the last first."""
+    parameters = {
+        "site": _number(given.site, "site"), "page": _number(given.page, "page"),
+        "page_size": given.limit, "cursor": given.cursor,
+    }  # fmt: skip
+    data = call(caller, "/api/changes/", parameters).data
+    told = [
+        {
+            "id": f"change:{row['id']}", "site": f"site:{row['site']}", "page": f"page:{row['page']}",
+            "url": row["url"], "at": row["at"], "kind": row["kind"],
+            "lines_added": row["added"], "lines_removed": row["removed"],
+            "quoted": {"title": phrase(row["title"]), "summary": phrase(row["summary"] or "", 500)},
+        }
+        for row in data["results"]
+    ]  # fmt: skip
+    following = parameters_of(data["next"]).get("cursor", "")
+    return Told({"about_quoted": NOTICE, "changes": told, "next": following})
+
+
+def feeds(caller: Caller, given: FeedsArguments) -> Told:
+    """List feeds with why and when each is visited next; one of them with more."""
+    if given.feed:
+        key = key_of(given.feed, "feed")
+        row = feed_row(call(caller, f"/api/feeds/{key}/").data)
+        schedule = call(caller, f"/api/feeds/{key}/schedule/").data
+        last = call(caller, "/api/retrievals/", {"feed": key, "page_size": 5}).data["results"]
+        visits = [{name: each.get(name) for name in ("at", "outcome", "status", "failure")} for each in last]
+        return Told(
+            {"about_quoted": NOTICE, "feed": row, "schedule": schedule, "last_visits": visits}
+        )
+    if given.only_mine:
+        return Told({"about_quoted": NOTICE, **_followed(caller, given)})
+    data = call(caller, "/api/feeds/", {"q": given.query, **_page(given)}).data
+    rows = [feed_row(row) for row in data["results"]]
+    return Told({"about_quoted": NOTICE, "feeds": rows, "next": _next(data)})
+
+
+def _followed(caller: Caller, given: FeedsArguments) -> dict[str, Any]:
+    """Return a page of the feeds that the person follows, with their folders and unread counts."""
+    number = max(int(given.cursor), 1) if given.cursor.isascii() and given.cursor.isdecimal() else 1
+    with reading_as(caller.user.pk):
+        mine = subscriber_of(caller.user).subscriptions.filter(feed__removed__isnull=True)
+        if given.query.strip():
+            found = Feed.objects.filter(title__icontains=given.query.strip())
+            mine = mine.filter(feed__in=found) | mine.filter(title__icontains=given.query.strip())
+        first = (number - 1) * given.limit
+        rows = list(mine.order_by("id").values("feed", "folder", "title")[first : first + given.limit + 1])
+    unread_of = call(caller, "/api/unread/").data["feeds"]
+    told = []
+    for row in rows[: given.limit]:
+        shown = feed_row(call(caller, f"/api/feeds/{row['feed']}/").data)
+        shown |= {"folder": row["folder"], "unread": unread_of.get(str(row["feed"]), 0)}
+        if row["title"]:
+            shown["called"] = row["title"]
+        told.append(shown)
+    return {"feeds": told, "next": str(number + 1) if len(rows) > given.limit else ""}
+
+
+def feed_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what an assistant gets of a feed: no address that may hold a key, and no rules."""
+    return {
+        "id": f"feed:{row['id']}", "kind": row["kind"], "site": row["site_url"] or row["host"],
+        "state": row["phase"], "language": row["language"], "last_new_article": row["last_new"],
+        "last_visit": row["last_attempt"], "next_visit": row["next_retrieval"],
+        "why_then": row["reason"], "failing_since": row["failing_since"], "failure": row["failure"],
+        "quoted": {"title": phrase(row["title"]), "description": phrase(row["description"] or "", 200)},
+    }  # fmt: skip
+
+
+def article_hits(caller: Caller, keys: Sequence[int]) -> list[dict[str, Any]]:
+    """Return what an assistant gets of these articles in a list, in this order."""
+    with reading_as(caller.user.pk):
+        subscriber = subscriber_of(caller.user)
+        rows = rows_of(subscriber, keys, names_of_feeds(subscriber))
+        return [_hit(row) for row in rows]
+
+
+def names_of_feeds(subscriber: Subscriber) -> dict[int, str]:
+    """Return the names that a person gives to feeds, by feed."""
+    return dict(subscriber.subscriptions.exclude(title="").values_list("feed", "title"))
+
+
+def _hit(row: Row) -> dict[str, Any]:
+    article = row.article
+    told: dict[str, Any] = {
+        "id": f"article:{article.pk}",
+        "feed": f"feed:{article.feed_id}",
+        "published": article.published and article.published.isoformat(),
+        "language": article.language,
+        "url": article.url,
+        "read_here": reverse("read-article", args=[article.pk]),
+        "unread": not row.is_read,
+        "starred": row.is_starred,
+        "quoted": {
+            "title": phrase(row.title),
+            "source": phrase(row.source, 100),
+            "author": phrase(article.author, 100),
+            "excerpt": phrase(article.excerpt, EXCERPT),
+        },
+    }
+    if row.story:
+        told |= {"story": f"story:{row.story}", "also_in_feeds": row.also_in}
+    return told
+
+
+def _number(reference: str, kind: str) -> int | str:
+    return key_of(reference, kind) if reference else ""
+
+
+def _page(given: Any) -> dict[str, Any]:
+    """Return the parameters of a numbered page of the API."""
+    if given.cursor and not (given.cursor.isascii() and given.cursor.isdecimal()):
+        raise ToolRefused("That is no cursor: give `next` of the answer before.")
+    return {"page": given.cursor, "page_size": given.limit}
+
+
+def _next(data: dict[str, Any]) -> str:
+    return parameters_of(data["next"]).get("page", "")
+
+
+def _sealed(place: dict[str, int]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
+
+
+def _opened(cursor: str) -> dict[str, int]:
+    """Return the place that a cursor of ours names. Raises ToolRefused for another text."""
+    if not cursor:
+        return {}
+    try:
+        place = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        return {"page": max(int(place["page"]), 1), "after": int(place["after"])}
+    except (ValueError, TypeError, KeyError) as error:
+        raise ToolRefused("That is no cursor: give `next` of the answer before.") from error
+
+
+TOOLS = (
+    Tool("search", "Search", "Search articles, saved pages, highlights, feeds, sites or people.",
+         SearchArguments, search),
+    Tool("unread", "Unread articles", "List what the person has not read yet.", UnreadArguments, unread),
+    Tool("stories", "Stories", "List news that several feeds tell: who was first, who followed.",
+         StoriesArguments, stories),
+    Tool("changes", "Changes", "List changes of watched sites; `read` shows the lines of one.",
+         ChangesArguments, changes),
+    Tool("feeds", "Feeds", "List feeds: when each is visited next, and why; what fails.",
+         FeedsArguments, feeds),
+)  # fmt: skip

@@ -1,0 +1,107 @@
+"""Tools that change what is followed and watched."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from crawler.assistants.calls import MANAGE, Caller, ToolRefused, attempt, call
+from crawler.assistants.confirming import SECONDS, confirmation, is_confirmed
+from crawler.assistants.tools import Arguments, Told, Tool, key_of
+from crawler.assistants.words import NOTICE, phrase
+
+Address = Annotated[str, Meta(description="Address of a feed or page, http or https.", max_length=4_000)]
+
+
+class FollowArguments(Arguments):
+    """Arguments of `follow`."""
+
+    url: Address
+    folder: Annotated[str, Meta(description="Folder of the person, News/Local.", max_length=200)] = ""
+
+
+class WatchArguments(Arguments):
+    """Arguments of `watch`."""
+
+    url: Address
+    whole_site: Annotated[
+        bool, Meta(description="Watch all pages of the site, not this page alone.")
+    ] = False
+
+
+class UnfollowArguments(Arguments):
+    """Arguments of `unfollow`."""
+
+    feed: Annotated[str, Meta(description="Its id, as `feed:12`.", max_length=30)]
+    confirmation: Annotated[
+        str,
+        Meta(description="From the first call, once the person has said yes.", max_length=500),
+    ] = ""
+
+
+def follow(caller: Caller, given: FollowArguments) -> Told:
+    """Follow the feed at an address, or the feed of the page there; where it has several, list them."""
+    found = attempt(caller, "/api/feeds/find/", {"url": given.url})
+    address = given.url
+    if found.status != 403:  # who may not look at addresses can give that of a feed
+        choices = found.data["feeds"] if found.status == 200 else []
+        exact = [row for row in choices if row["url"].rstrip("/") == given.url.rstrip("/")]
+        if found.status == 200 and not choices:
+            raise ToolRefused("No feed was found at that address. `watch` tells when the page changes.")
+        if len(choices) > 1 and not exact:
+            listed = [
+                {"url": row["url"], "posts": row["posts"], "quoted": {"title": phrase(row["title"])}}
+                for row in choices[:20]
+            ]
+            return Told({"about_quoted": NOTICE, "followed": False, "choose_one_of": listed})
+        address = (exact or choices or [{"url": given.url}])[0]["url"]
+    sent = {"url": address, "folder": given.folder}
+    answer = call(caller, "/api/subscriptions/", method="POST", data=sent)
+    return Told(
+        {
+            "followed": True, "feed": f"feed:{answer.data['feed']}", "folder": answer.data["folder"],
+            "was_followed_already": answer.status == 200,
+        }
+    )  # fmt: skip
+
+
+def watch(caller: Caller, given: WatchArguments) -> Told:
+    """Watch a page, or a whole site, for changes."""
+    sent: dict[str, Any] = {"url": given.url} if given.whole_site else {"kind": "pages", "pages": [given.url]}
+    row = call(caller, "/api/sites/", method="POST", data=sent).data
+    return Told({"site": f"site:{row['id']}", "url": row["url"], "next_visit": row["next_visit"]})
+
+
+def unfollow(caller: Caller, given: UnfollowArguments) -> Told:
+    """Stop following a feed: the first call says what would go, the second does it."""
+    key = key_of(given.feed, "feed")
+    rows = call(caller, "/api/subscriptions/", {"feed": key}).data["results"]
+    if not rows:
+        raise ToolRefused("The person does not follow that feed.")
+    row, target = rows[0], f"feed:{key}"
+    if not given.confirmation:
+        feed = call(caller, f"/api/feeds/{key}/").data
+        return Told(
+            {
+                "about_quoted": NOTICE, "unfollowed": False, "feed": target, "folder": row["folder"],
+                "quoted": {"title": phrase(feed["title"])},
+                "ask_the_person": "Shall they stop following this feed? Its articles leave their lists.",
+                "confirmation": confirmation(caller, "unfollow", target),
+                "good_for_seconds": SECONDS,
+            }
+        )  # fmt: skip
+    if not is_confirmed(caller, "unfollow", target, given.confirmation):
+        raise ToolRefused("That confirmation is too old, or for something else: call without one, and ask again.")
+    call(caller, f"/api/subscriptions/{row['id']}/", method="DELETE")
+    return Told({"unfollowed": True, "feed": target})
+
+
+TOOLS = (
+    Tool("follow", "Follow a feed", "Follow the feed of an address.", FollowArguments, follow, MANAGE,
+         asks_the_web=True),
+    Tool("watch", "Watch a page", "Watch a page or a whole site for changes.", WatchArguments, watch, MANAGE,
+         asks_the_web=True),
+    Tool("unfollow", "Unfollow a feed", "Stop following a feed; needs the person's yes.", UnfollowArguments,
+         unfollow, MANAGE, takes_away=True),
+)  # fmt: skip

@@ -1,0 +1,112 @@
+"""Tools that change what is the person's own: save, mark, label and highlight."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from articles.models import Article
+from articles.personal.following import subscriber_of
+from articles.personal.marking import mark_read, star
+from crawler.assistants.calls import MARK, Caller, ToolRefused, call
+from crawler.assistants.tools import Arguments, Told, Tool, key_of
+from crawler.assistants.words import phrase
+from crawler.database.readers import reading_as
+
+MAX_AT_ONCE = 100
+
+
+class SaveArguments(Arguments):
+    """Arguments of `save`."""
+
+    url: Annotated[str, Meta(description="Address of the page, http or https.", max_length=4_000)]
+    tags: Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=20)] = []
+    note: Annotated[str, Meta(max_length=4_000)] = ""
+
+
+class MarkArguments(Arguments):
+    """Arguments of `mark`."""
+
+    articles: Annotated[
+        list[str], Meta(description="Their ids, as `article:12`.", min_length=1, max_length=MAX_AT_ONCE)
+    ]
+    # `as` is a word of the language
+    state: Annotated[Literal["read", "unread", "starred", "unstarred"], Meta(description="What they become.")]
+
+
+class LabelArguments(Arguments):
+    """Arguments of `label`."""
+
+    article: Annotated[str, Meta(description="Its id, as `article:12`.", max_length=30)]
+    add: Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=20)] = []
+    remove: Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=20)] = []
+
+
+class HighlightArguments(Arguments):
+    """Arguments of `highlight`."""
+
+    article: Annotated[str, Meta(description="Its id, as `article:12`.", max_length=30)]
+    quote: Annotated[
+        str, Meta(description="Words that stand in it, letter by letter.", min_length=1, max_length=5_000)
+    ]
+    note: Annotated[str, Meta(max_length=4_000)] = ""
+
+
+def save(caller: Caller, given: SaveArguments) -> Told:
+    """Save a page for the person; it is read in a moment."""
+    sent = {"url": given.url, "tags": given.tags, "note": given.note}
+    answer = call(caller, "/api/saved/", method="POST", data=sent)
+    row = answer.data
+    return Told(
+        {
+            "id": f"article:{row['article']}", "url": row["url"], "state": row["state"], "tags": row["tags"],
+            "was_saved_already": answer.status == 200,
+        }
+    )  # fmt: skip
+
+
+def mark(caller: Caller, given: MarkArguments) -> Told:
+    """Mark articles as read, unread, starred or not."""
+    keys = [key_of(each, "article") for each in given.articles]
+    with reading_as(caller.user.pk):
+        known = list(Article.objects.filter(pk__in=keys).values_list("pk", flat=True))
+        if missing := sorted(set(keys) - set(known)):
+            raise ToolRefused("There is no " + ", ".join(f"article:{key}" for key in missing[:10]) + ".")
+        subscriber, now = subscriber_of(caller.user), datetime.now(UTC)
+        if given.state in {"read", "unread"}:
+            mark_read(subscriber, known, now, read=given.state == "read")
+        else:
+            star(subscriber, known, now, starred=given.state == "starred")
+    return Told({"marked": len(known), "as": given.state})
+
+
+def label(caller: Caller, given: LabelArguments) -> Told:
+    """Give an article labels of the person, and take others away."""
+    path = f"/api/articles/{key_of(given.article, 'article')}/marks/"
+    labels = [each for each in call(caller, path).data["labels"] if each not in given.remove]
+    labels += [each for each in given.add if each not in labels]
+    data = call(caller, path, method="PATCH", data={"labels": labels}).data
+    return Told({"article": given.article, "labels": data["labels"]})
+
+
+def highlight(caller: Caller, given: HighlightArguments) -> Told:
+    """Highlight words of an article; they must stand in it."""
+    sent = {"article": key_of(given.article, "article"), "quote": given.quote, "note": given.note}
+    row = call(caller, "/api/highlights/", method="POST", data=sent).data
+    return Told(
+        {"id": f"highlight:{row['id']}", "article": given.article, "quoted": {"words": phrase(row["quote"], 500)}}
+    )
+
+
+TOOLS = (
+    Tool("save", "Save a page", "Save a page for the person, with tags and a note.", SaveArguments, save,
+         MARK, asks_the_web=True),
+    Tool("mark", "Mark articles", "Mark articles as read, unread, starred or unstarred.", MarkArguments, mark,
+         MARK),
+    Tool("label", "Label an article", "Add and remove the person's labels of an article.", LabelArguments,
+         label, MARK),
+    Tool("highlight", "Highlight words", "Highlight words of an article, with a note.", HighlightArguments,
+         highlight, MARK),
+)  # fmt: skip
