@@ -97,7 +97,7 @@ def shop(settings: Any, tmp_path: Path) -> Iterator[WebServer]:
 @pytest.fixture
 def token(transactional_db: None) -> Iterator[str]:
     """A token that may save pages."""
-    yield ApiToken.make(User.objects.get(username="keeper"), "extension", scope="mark")[1]
+    yield ApiToken.make(User.objects.get(username="keeper"), "extension", scope="manage")[1]
     ApiToken.objects.filter(name="extension").delete()
 
 

@@ -17,8 +17,8 @@ MAX_REDIRECTS = 10
 MAX_REDIRECT_LENGTH = 500
 LOOPBACK_HOSTS = {"127.0.0.1", "::1", "localhost"}
 _UNSAFE_SCHEMES = {
-    "javascript", "data", "vbscript", "file", "filesystem", "blob", "about", "ftp", "ws", "wss", "view-source",
-    "intent",
+    "javascript", "data", "vbscript", "file", "filesystem", "blob", "about", "ftp", "ws", "wss",
+    "view-source", "intent",
 }  # fmt: skip
 
 

@@ -11,7 +11,6 @@ from django.db.models import Exists, OuterRef, Q
 from articles.models import Page
 from articles.personal.archive import settle_carried_marks
 from articles.personal.versions import touch
-from crawler.accounts.assistants.connections import delete_unused
 from crawler.engine.chosen import chosen
 from crawler.frontier.models import Body, CrawlUrl
 from crawler.operation.site.retention_rules import RETENTIONS, Retention, expirable_articles
@@ -36,7 +35,6 @@ def tidy(now: datetime) -> dict[str, int]:
         "bodies": _empty_bodies(now),
         "carried": settle_carried_marks(now),
         "accounts": _delete_accounts(now),
-        "assistants": delete_unused(now),
     }
 
 
