@@ -218,6 +218,8 @@ def test_somebody_not_signed_in_is_led_to_the_sign_in() -> None:
         {"resource": "https://other.example/mcp"},
         {"resource": "http://testserver/api"},
         {"client_id": "unknown"},
+        {"resource": "http://["},
+        {"redirect_uri": "https://assistant.example:99999/callback"},
     ],
 )
 def test_a_bad_request_is_answered_here_and_leads_nowhere(
@@ -266,7 +268,7 @@ def test_programs_on_the_same_computer_have_addresses(redirect: str) -> None:
 
 @pytest.mark.parametrize(
     "fields", [{"redirect_uris": []}, {"redirect_uris": "x"}, {"redirect_uris": [REDIRECT] * 11},
-               {"client_name": "x" * 101}, {"client_name": "<b>"}, {"redirect_uris": None}]
+               {"client_name": "x" * 101}, {"client_name": "\ud800"}, {"client_name": {"a": 1}}, {"client_name": "<b>"}, {"redirect_uris": None}]
 )  # fmt: skip
 def test_a_registration_that_makes_no_sense_is_refused(fields: dict[str, Any]) -> None:
     assert registered(**fields).status_code == 400
@@ -293,6 +295,7 @@ def test_a_code_fits_its_verifier_client_address_and_resource_only(browser: Clie
         {"client_id": other},
         {"redirect_uri": "https://assistant.example/other"},
         {"resource": "https://other.example/mcp"},
+        {"resource": "http://["},
     ):
         answer = exchanged(client_id, code_for(browser, client_id, "read"), **changes)
         assert answer.status_code in {400, 401}, changes

@@ -29,6 +29,7 @@ from crawler.accounts.assistants.adapter import destination_of, issuer_of, resou
 from crawler.accounts.assistants.connections import connect, disconnect
 from crawler.accounts.assistants.forms import ConsentForm
 from crawler.accounts.models import AssistantConnection
+from crawler.text.characters import unstorable
 from crawler.web.permissions import person_of
 from crawler.web.scopes import SCOPES, scopes_open_to
 
@@ -141,7 +142,11 @@ class ConsentView(provider.AuthorizationView):  # type: ignore[misc]
             return provider.respond_html_error(
                 request, error=ValidationError("A code_challenge with the method S256 is needed.")
             )
-        response: HttpResponse = super().get(request, *args, **kwargs)
+        try:
+            response: HttpResponse = super().get(request, *args, **kwargs)
+        except ValueError:  # of addresses such as http://[ that nothing can take apart
+            error = ValidationError("An address in the request is not one.")
+            return provider.respond_html_error(request, error=error)
         return response
 
     def get_form_kwargs(self) -> dict[str, Any]:
@@ -173,11 +178,15 @@ class RegistrationView(provider.ClientRegistrationView):  # type: ignore[misc]
         """Return the name and the addresses that the assistant states. The rest is the same for all."""
         if int(self.request.META.get("CONTENT_LENGTH") or 0) > MAX_REGISTRATION_BYTES:
             return None
-        told = super()._get_client_metadata()
-        if told is None:
+        try:
+            told = super()._get_client_metadata()
+        except RecursionError:
+            return None
+        name = told.get("client_name") if told is not None else None
+        if told is None or not isinstance(name, str | None) or unstorable(name or ""):
             return None
         return {
-            "client_name": told.get("client_name"),
+            "client_name": name,
             "redirect_uris": told.get("redirect_uris"),
             "grant_types": ["authorization_code", "refresh_token"],
             "response_types": ["code"],
@@ -193,8 +202,11 @@ class AssistantTokenView(provider.TokenView):  # type: ignore[misc]
         """Give tokens. A resource that is not ours is an error of the assistant, not of the server."""
         try:
             response: HttpResponse = super().post(request)
-        except ValidationError as error:
-            words = {"error": "invalid_target", "error_description": error.message}
+        except (ValidationError, ValueError) as error:
+            words = {
+                "error": "invalid_target",
+                "error_description": getattr(error, "message", "Not an address."),
+            }
             return JsonResponse(words, status=HTTPStatus.BAD_REQUEST)
         return response
 

@@ -1,10 +1,10 @@
-"""Deletion of old rows, a few at every tick; once a day of unused contents and assistants, and disk samples."""
+"""Deletion of old rows, a few at every tick; once a day, of contents and assistants that nobody uses."""
 
 # ruff: noqa: PLC0415 - loaded by those who tidy
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.dispatch import receiver
 
@@ -30,8 +30,8 @@ def delete_unused_bodies(**_: object) -> None:
 
 
 @receiver(planned)
-def delete_unused_assistants(**_: object) -> None:
+def delete_unused_assistants(now: datetime, **_: object) -> None:
     """Delete expired tokens of assistants, and assistants that nobody uses."""
     from crawler.accounts.assistants.connections import delete_unused
 
-    delete_unused(datetime.now(UTC))
+    delete_unused(now)
