@@ -267,8 +267,12 @@ def test_programs_on_the_same_computer_have_addresses(redirect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"redirect_uris": []}, {"redirect_uris": "x"}, {"redirect_uris": [REDIRECT] * 11},
-               {"client_name": "x" * 101}, {"client_name": "\ud800"}, {"client_name": {"a": 1}}, {"client_name": "<b>"}, {"redirect_uris": None}]
+    "fields",
+    [
+        {"redirect_uris": []}, {"redirect_uris": "x"}, {"redirect_uris": [REDIRECT] * 11},
+        {"redirect_uris": None}, {"client_name": "x" * 101}, {"client_name": "<b>"},
+        {"client_name": "\ud800"}, {"client_name": {"a": 1}},
+    ],
 )  # fmt: skip
 def test_a_registration_that_makes_no_sense_is_refused(fields: dict[str, Any]) -> None:
     assert registered(**fields).status_code == 400
