@@ -44,12 +44,15 @@ def caller_of(request: HttpRequest) -> Caller:
     if scheme.lower() not in {"bearer", "token"} or not secret:
         raise AuthenticationFailed("A token is needed: Authorization: Bearer ...")
 
-    def authenticate() -> Caller:
+    def authenticate() -> Caller | None:
         now = datetime.now(UTC)
         by_secret = _by_api_token if secret.startswith(TOKEN_PREFIX) else _by_oauth_token
         return by_secret(request, secret, now)
 
-    return authenticate_counted(request, f"Token {secret}", authenticate)
+    caller = authenticate_counted(request, f"Token {secret}", authenticate)
+    if caller is None:
+        raise AuthenticationFailed("This token has expired.")
+    return caller
 
 
 def challenge_of(request: HttpRequest, *, error: str = "", scopes: Iterable[str] = SCOPES) -> str:
@@ -70,12 +73,19 @@ def _by_api_token(request: HttpRequest, secret: str, now: datetime) -> Caller:
     return Caller(user, scopes, row.name, f"token-{row.pk}")
 
 
-def _by_oauth_token(request: HttpRequest, secret: str, now: datetime) -> Caller:
-    token = Token.objects.select_related("user", "client").lookup(Token.Type.ACCESS_TOKEN, secret)
+def _by_oauth_token(request: HttpRequest, secret: str, now: datetime) -> Caller | None:
+    """Return the caller of an access token, None for one that has expired, which is no guess.
+
+    Assistants find out by it, every hour, that a token wants to be renewed.
+    """
+    rows = Token.objects.by_value(secret).filter(type=Token.Type.ACCESS_TOKEN)
+    token = rows.select_related("user", "client").first()
     if token is None or token.user is None or not token.user.is_active:
         raise AuthenticationFailed("Invalid token.")
     if any(resource.rstrip("/") != resource_of(request) for resource in token.get_resources()):
         raise AuthenticationFailed("This token is for another server.")
+    if token.expires_at is not None and token.expires_at <= now:
+        return None
     connection = AssistantConnection.objects.filter(user=token.user, client=token.client).first()
     if connection is None:  # disconnected while a code was on its way
         raise AuthenticationFailed("Invalid token.")
