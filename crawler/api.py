@@ -38,6 +38,7 @@ from articles.saved.collection_api import CollectionViewSet
 from articles.saved.import_api import SavedImportViewSet
 from articles.things.views import ThingView
 from crawler.accounts.api import ApiTokenViewSet
+from crawler.accounts.assistants.api import AssistantViewSet
 from crawler.engine.models import Host
 from crawler.frontier.api import CrawlViewSet
 from crawler.notices.api import MessageViewSet, RuleViewSet, TargetViewSet
@@ -147,6 +148,7 @@ router.register("newsletters/mailboxes", MailboxViewSet, "api-mailbox")
 router.register("hosts", HostViewSet, "api-host")
 router.register("logins", LoginViewSet, "api-login")
 router.register("tokens", ApiTokenViewSet, "api-token")
+router.register("assistants", AssistantViewSet, "api-assistant")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("articles/<int:pk>/marks/", MarksView.as_view(), name="api-article-marks"),

@@ -291,6 +291,7 @@ INSTALLED_APPS = [
     "allauth.usersessions",
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
+    "allauth.idp.oidc",
 ]
 MIDDLEWARE = [
     "crawler.web.request_ids.request_id",
@@ -452,6 +453,17 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Freshet"
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PUBLIC_URL.startswith("https://")
+# Whether assistants that speak MCP may sign in (OAuth) and act for the person who allows it. If not, /mcp and
+# the addresses of the sign-in answer 404; tokens for programs stay.
+ASSISTANTS_ENABLED = environment.switch("ASSISTANTS", True)
+IDP_OIDC_ADAPTER = "crawler.accounts.assistants.adapter.AssistantAdapter"
+IDP_OIDC_AUTH_METHODS = ["none"]  # assistants keep no secret; PKCE stands for it
+IDP_OIDC_DCR_ENABLED = True
+IDP_OIDC_DCR_REQUIRES_INITIAL_ACCESS_TOKEN = False
+# Off: allauth would fetch addresses that strangers name, past the guards of crawler.fetching.
+IDP_OIDC_CIMD_ENABLED = False
+IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
+IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 90 * 86_400
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
@@ -530,6 +542,7 @@ SPECTACULAR_SETTINGS = {
         "SiteKind": "recrawl.models.Site.Kind",
         "SourceKind": "recrawl.models.Source.Kind",
         "EnrichmentState": "articles.enrichment.models.Enrichment.State",
+        "TokenScope": "crawler.web.scopes.SCOPE_CHOICES",
         "InterestEventKind": "articles.interest.models.Event.Kind",
     },
 }

@@ -24,6 +24,7 @@ from articles.models import Subscriber
 from articles.personal.following import subscriber_of
 from crawler.web.models import ApiToken
 from crawler.web.permissions import person_of
+from crawler.web.scopes import TOKEN_SENTENCES
 from crawler.web.settings_tabs import TABS
 
 MAX_TOKENS = 50
@@ -66,7 +67,7 @@ class TokenForm(forms.Form):
 
     token_for = forms.CharField(max_length=100, label=gettext_lazy("What is it for?"))
     may = forms.ChoiceField(
-        choices=[("read", gettext_lazy("may read")), ("write", gettext_lazy("may read and change"))],
+        choices=list(TOKEN_SENTENCES.items()),
         label=gettext_lazy("It may"),
     )
 
@@ -99,7 +100,7 @@ def readers(request: HttpRequest) -> HttpResponse:
         form = AppPasswordForm(subscriber=subscriber)
     elif request.method == "POST" and is_token and tokens.is_valid():
         made_for = tokens.cleaned_data["token_for"]
-        _row, new_token = ApiToken.make(user, made_for, may_write=tokens.cleaned_data["may"] == "write")
+        _row, new_token = ApiToken.make(user, made_for, scope=tokens.cleaned_data["may"])
         tokens = TokenForm(user=user)
     logins = subscriber.reader_logins.filter(revoked__isnull=True).select_related(
         "app_password", "subscriber__user"

@@ -19,6 +19,7 @@ from articles.personal.following import subscriber_of
 from articles.personal.labels import MAX_LABELS, TooManyLabels, add_labels, label_named, remove_labels
 from articles.personal.marking import mark_read, star
 from articles.reader.counts import unread_counts
+from crawler.web.scopes import MARK
 
 
 class UnreadSerializer(serializers.Serializer[Any]):
@@ -59,6 +60,8 @@ class MarksSerializer(serializers.Serializer[Any]):
 
 class MarksView(APIView):
     """The signed-in subscriber's marks on an article."""
+
+    token_scope = MARK
 
     @extend_schema(
         summary="Whether you have read, starred and labelled an article", responses=MarksSerializer

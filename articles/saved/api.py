@@ -36,6 +36,7 @@ from articles.saved.serializers import (
 )
 from crawler.fetching.http.urls import BadUrl
 from crawler.web.filters import FlagFilter, search_validator
+from crawler.web.scopes import MARK
 
 
 class SavedFilter(django_filters.FilterSet):  # type: ignore[misc]
@@ -106,6 +107,7 @@ class SavedViewSet(
 ):
     """Pages that the signed-in person saved. Each is an article: /api/articles/ID/ has its text."""
 
+    token_scope = MARK
     queryset = SavedPage.objects.none()
     serializer_class = SavedSerializer
     filterset_class = SavedFilter
@@ -214,6 +216,7 @@ class HighlightViewSet(
 ):
     """Highlights of the signed-in person, in articles of feeds and in saved pages."""
 
+    token_scope = MARK
     queryset = Highlight.objects.none()
     serializer_class = HighlightSerializer
     filterset_class = HighlightFilter

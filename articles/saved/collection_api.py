@@ -34,6 +34,7 @@ from articles.saved.collecting import (
 )
 from articles.saved.models import MAX_NOTE, Collection, CollectionItem
 from crawler.web.fields import TextField
+from crawler.web.scopes import MARK
 
 
 class CollectionSerializer(serializers.ModelSerializer[Collection]):
@@ -118,6 +119,7 @@ class CollectionViewSet(
 ):
     """Collections of articles that people gather together."""
 
+    token_scope = MARK
     queryset = Collection.objects.none()
     serializer_class = CollectionSerializer
     ordering_fields = ["id", "name", "changed"]

@@ -21,6 +21,7 @@ from articles.saved.taking import begin_import, failed_pages, imports_of, try_fa
 from articles.saved.tasks import take_saved
 from crawler.web.limits import LimitReached
 from crawler.web.parsers import MultiPartParser
+from crawler.web.scopes import MARK
 
 
 class AnyBodyParser(BaseParser):
@@ -40,6 +41,7 @@ class AnyBodyParser(BaseParser):
 class SavedImportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Any]):
     """Files of saved pages that the signed-in person brought from other programs."""
 
+    token_scope = MARK
     queryset = SavedImport.objects.none()
     serializer_class = SavedImportSerializer
     lookup_value_regex = r"\d{1,18}"

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crawler.web.models import ApiToken
+from crawler.web.scopes import MANAGE, READ
 
 MAX_TOKENS = 50
 
@@ -20,9 +21,13 @@ MAX_TOKENS = 50
 class ApiTokenSerializer(serializers.ModelSerializer[ApiToken]):
     """A token: its name, what it may do, and when it was used. The secret is told once, when it is made."""
 
+    may_write = serializers.BooleanField(
+        required=False, help_text="Whether it may change anything. Without `scope`, true stands for manage."
+    )
+
     class Meta:
         model = ApiToken
-        fields = ["id", "name", "may_write", "ending", "created", "last_used"]
+        fields = ["id", "name", "scope", "may_write", "ending", "created", "last_used"]
         read_only_fields = ["ending", "created", "last_used"]
 
 
@@ -67,9 +72,8 @@ class ApiTokenViewSet(
         if self.get_queryset().count() >= MAX_TOKENS:
             raise serializers.ValidationError({"name": [f"{MAX_TOKENS} tokens are enough."]})
         fields = serializer.validated_data
-        row, secret = ApiToken.make(
-            cast(User, request.user), fields["name"], may_write=fields.get("may_write", False)
-        )
+        scope = fields.get("scope") or (MANAGE if fields.get("may_write") else READ)
+        row, secret = ApiToken.make(cast(User, request.user), fields["name"], scope=scope)
         row.refresh_from_db()
         answer = ApiTokenSerializer(row).data | {"token": secret}
         return Response(answer, status=status.HTTP_201_CREATED)

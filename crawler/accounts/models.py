@@ -1,4 +1,4 @@
-"""Invitations, and facts about an account that Django does not keep."""
+"""Invitations, connected assistants, and facts about an account that Django does not keep."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Self
 
+from allauth.idp.oidc.models import Client
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models, transaction
@@ -13,7 +14,11 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
+from crawler.accounts.assistants.adapter import destination_of
+from crawler.text.words import Words
+from crawler.web.models import NOTED_EVERY
 from crawler.web.roles import READER, ROLES
+from crawler.web.scopes import ASSISTANT_SENTENCES
 from crawler.web.zones import CHOSEN_COOKIE
 from feeds.models import Category
 
@@ -110,6 +115,44 @@ class Account(models.Model):
 
     def __str__(self) -> str:
         return str(self.user)
+
+
+class AssistantConnection(models.Model):
+    """The consent of a person that an assistant acts for them. Its tokens are rows of django-allauth."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="assistants")
+    client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="+")
+    scopes = models.CharField(max_length=40, editable=False, help_text="What it may do, with blanks between.")
+    since = models.DateTimeField(editable=False)
+    last_used = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "client"], name="assistant_once")]
+
+    def __str__(self) -> str:
+        return self.client.name or self.host
+
+    @property
+    def host(self) -> str:
+        """Return the host, or the scheme of an app, that its codes are sent to."""
+        redirects = self.client.get_redirect_uris()
+        return destination_of(redirects[0])[0] if redirects else ""
+
+    @property
+    def scope_list(self) -> list[str]:
+        """Return the scopes that were allowed."""
+        return self.scopes.split()
+
+    @property
+    def sentences(self) -> list[Words]:
+        """Return what it may do in sentences."""
+        return [ASSISTANT_SENTENCES[scope] for scope in self.scope_list]
+
+    def note_use(self, now: datetime) -> None:
+        """Write down that it was used, unless that was written down a moment ago."""
+        is_old = Q(last_used__isnull=True) | Q(last_used__lt=now - NOTED_EVERY)
+        if self.last_used is None or self.last_used < now - NOTED_EVERY:
+            AssistantConnection.objects.filter(is_old, pk=self.pk).update(last_used=now)
 
 
 def choices_of(account: Account) -> dict[str, str]:

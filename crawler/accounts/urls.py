@@ -1,4 +1,4 @@
-"""URLs of accounts under /accounts/ and /people/."""
+"""URLs of accounts under /accounts/ and /people/, and of the sign-in for assistants."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ urlpatterns = [
     path("accounts/choices/", views.keep_choices, name="account-choices"),
     path("accounts/leave/", views.leave, name="account-leave"),
     path("accounts/", include("allauth.urls")),
+    path("", include("crawler.accounts.assistants.urls")),
     path("people/", views.people, name="people"),
     path("people/<int:pk>/role/", views.change_role, name="person-role"),
     path("people/<int:pk>/link/", views.new_link, name="person-link"),

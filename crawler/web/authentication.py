@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
+from django.http import HttpRequest
 from rest_framework.authentication import TokenAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied, Throttled
 from rest_framework.permissions import SAFE_METHODS
@@ -12,32 +14,49 @@ from rest_framework.request import Request
 
 from crawler.web.attempts import count_attempt, seconds_to_wait, too_many
 from crawler.web.models import TOKEN_PREFIX, ApiToken, token_digest
+from crawler.web.scopes import MANAGE, with_included
+
+Authenticated = TypeVar("Authenticated")
+
+
+def authenticate_counted(
+    request: HttpRequest, secret: str, authenticate: Callable[[], Authenticated]
+) -> Authenticated:
+    """Return the result of `authenticate()`, and count a failure as an attempt with an unknown token.
+
+    Raises AuthenticationFailed, or Throttled after too many unknown tokens.
+    """
+    try:
+        return authenticate()
+    except AuthenticationFailed as error:
+        now = datetime.now(UTC)
+        if too_many("api-token", request, now, secret):
+            words = "Too many unknown tokens from this address."
+            raise Throttled(wait=seconds_to_wait(now), detail=words) from error
+        count_attempt("api-token", request, now, secret)
+        raise
 
 
 class CountedTokenAuthentication(TokenAuthentication):
-    """Token authentication (`Authorization: Token ...`); 429 after too many unknown tokens."""
+    """Token authentication (`Authorization: Token ...`); 429 after too many unknown tokens.
+
+    A change needs a token with the scope that the view names in its attribute `token_scope`, else manage.
+    """
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         """Return the user and their token, or None without the header.
 
-        Raises AuthenticationFailed, Throttled, or PermissionDenied for a change with a token that may only
-        read.
+        Raises AuthenticationFailed, Throttled, or PermissionDenied for a change that the token's scope does
+        not cover.
         """
         header = get_authorization_header(request)
         if not header.lower().startswith(b"token"):
             return None
-        try:
-            found = super().authenticate(request)
-        except AuthenticationFailed as error:
-            now, secret = datetime.now(UTC), header.decode("latin-1")
-            if too_many("api-token", request, now, secret):
-                words = "Too many unknown tokens from this address."
-                raise Throttled(wait=seconds_to_wait(now), detail=words) from error
-            count_attempt("api-token", request, now, secret)
-            raise
+        authenticate = super().authenticate
+        found = authenticate_counted(request, header.decode("latin-1"), lambda: authenticate(request))
         if found and isinstance(found[1], ApiToken):
-            if not found[1].may_write and request.method not in SAFE_METHODS:
-                raise PermissionDenied("This token may read only.")
+            if request.method not in SAFE_METHODS:
+                _check_scope(found[1], getattr(request.parser_context.get("view"), "token_scope", MANAGE))
             found[1].note_use(datetime.now(UTC))
         return found
 
@@ -50,3 +69,9 @@ class CountedTokenAuthentication(TokenAuthentication):
         if row is None or not row.user.is_active:
             raise AuthenticationFailed("Invalid token.")
         return row.user, row
+
+
+def _check_scope(token: ApiToken, needed: str) -> None:
+    if needed not in with_included([token.scope]):
+        may = "read only" if not token.may_write else "only mark and save"
+        raise PermissionDenied(f"This token may {may}.")

@@ -11,6 +11,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
+from crawler.web.scopes import READ, SCOPE_CHOICES
+
 NOTED_EVERY = timedelta(minutes=1)
 """The last use of a token is written down at most so often."""
 TOKEN_PREFIX = "fst_"  # noqa: S105 - so that scanners of leaked secrets know one
@@ -40,7 +42,7 @@ class ApiToken(models.Model):
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     ending = models.CharField(max_length=4, editable=False, help_text="The last characters, to tell it by.")
-    may_write = models.BooleanField(default=False)
+    scope = models.CharField(max_length=6, choices=SCOPE_CHOICES, default=READ)
     created = models.DateTimeField(db_default=Now(), editable=False)
     last_used = models.DateTimeField(null=True, editable=False)
 
@@ -52,13 +54,18 @@ class ApiToken(models.Model):
         return self.name
 
     @classmethod
-    def make(cls, user: models.Model, name: str, *, may_write: bool) -> tuple[ApiToken, str]:
+    def make(cls, user: models.Model, name: str, *, scope: str) -> tuple[ApiToken, str]:
         """Store a token. Returns it with its secret, which is not stored."""
         secret = TOKEN_PREFIX + secrets.token_urlsafe(30)
         row = cls.objects.create(
-            user=user, name=name, digest=token_digest(secret), ending=secret[-4:], may_write=may_write
+            user=user, name=name, digest=token_digest(secret), ending=secret[-4:], scope=scope
         )
         return row, secret
+
+    @property
+    def may_write(self) -> bool:
+        """Return whether it may change anything."""
+        return self.scope != READ
 
     def note_use(self, now: datetime) -> None:
         """Write down that it was used, unless that was written down a moment ago."""

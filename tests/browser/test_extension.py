@@ -97,7 +97,7 @@ def shop(settings: Any, tmp_path: Path) -> Iterator[WebServer]:
 @pytest.fixture
 def token(transactional_db: None) -> Iterator[str]:
     """A token that may save pages."""
-    yield ApiToken.make(User.objects.get(username="keeper"), "extension", may_write=True)[1]
+    yield ApiToken.make(User.objects.get(username="keeper"), "extension", scope="manage")[1]
     ApiToken.objects.filter(name="extension").delete()
 
 
@@ -179,7 +179,7 @@ def test_what_goes_wrong_is_said_in_a_sentence(extension: Extension, token: str,
     popup.get_by_role("button", name="Save this page").click()
     status_of(popup, refused)
 
-    reading = ApiToken.make(User.objects.get(username="keeper"), "extension", may_write=False)[1]
+    reading = ApiToken.make(User.objects.get(username="keeper"), "extension", scope="read")[1]
     status_of(extension.set_up(reading), "This token may only read; make one that may read and change.")
     status_of(extension.set_up(token, "ftp://127.0.0.1"), "This is not the address of a server.")
     status_of(extension.set_up(token, shop.origin), "There is no Freshet at this address, or an old one.")

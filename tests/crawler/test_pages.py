@@ -59,6 +59,13 @@ OPEN = {
     "websub-hub",
     "personal-list",
     "admin:login",
+    "oauth-server",
+    "oauth-server-mcp",
+    "oauth-resource",
+    "oauth-resource-mcp",
+    "idp:oidc:token",
+    "idp:oidc:revoke",
+    "idp:oidc:client_registration",
 }
 ARGUMENTS = {
     "kind": "training",

@@ -52,7 +52,7 @@ def test_a_token_is_shown_once_and_opens_the_api(ann: Client) -> None:
 
 
 def test_a_token_that_may_read_changes_nothing(ann: Client) -> None:
-    reads, writes = made(ann), made(ann, "write")
+    reads, writes = made(ann), made(ann, "manage")
     assert asked(reads, "post", body={"name": "x"}) == 403
     assert asked(writes, "post", body={"name": "x"}) == 201
 

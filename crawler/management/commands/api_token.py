@@ -10,6 +10,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rest_framework.authtoken.models import Token
 
 from crawler.web.models import ApiToken
+from crawler.web.scopes import MANAGE, MARK, READ, SCOPES
+
+MAY = {READ: "reads", MARK: "reads and marks", MANAGE: "reads and changes"}
 
 
 class Command(BaseCommand):
@@ -21,7 +24,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="the name the user signs in with")
         parser.add_argument("--name", help="make a token of this name, which can be taken back by it")
-        parser.add_argument("--read-only", action="store_true", help="with --name: it may read only")
+        parser.add_argument(
+            "--scope", choices=SCOPES, default=MANAGE,
+            help="with --name: what it may do; read, mark what is the user's own, or manage all (default)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--read-only", dest="scope", action="store_const", const=READ, help="the same as --scope read"
+        )
         parser.add_argument("--list", action="store_true", help="list the tokens that have a name")
         parser.add_argument("--revoke", metavar="NAME", help="take back the token of this name")
 
@@ -35,14 +44,12 @@ class Command(BaseCommand):
             if not ApiToken.objects.filter(user=account, name=options["revoke"]).delete()[0]:
                 raise CommandError(f"{user} has no token named {options['revoke']!r}")
         elif options["name"]:
-            may_write = not options["read_only"]
-            self.stdout.write(ApiToken.make(account, options["name"], may_write=may_write)[1])
+            self.stdout.write(ApiToken.make(account, options["name"], scope=options["scope"])[1])
         else:
             token, _ = Token.objects.get_or_create(user=account)
             self.stdout.write(token.key)
 
     def _list(self, account: User) -> None:
         for row in ApiToken.objects.filter(user=account):
-            may = "reads and changes" if row.may_write else "reads"
             used = f"last used {row.last_used:%Y-%m-%d}" if row.last_used else "not used yet"
-            self.stdout.write(f"{row.name}  …{row.ending}  {may}, {used}")
+            self.stdout.write(f"{row.name}  …{row.ending}  {MAY[row.scope]}, {used}")

@@ -1,4 +1,4 @@
-"""Deletion of old rows, a few at every tick; contents of deleted crawls and disk samples once a day."""
+"""Deletion of old rows, a few at every tick; once a day, of contents and assistants that nobody uses."""
 
 # ruff: noqa: PLC0415 - loaded by those who tidy
 
@@ -27,3 +27,11 @@ def delete_unused_bodies(**_: object) -> None:
     from crawler.operation.site import retention
 
     retention.delete_unused_bodies()
+
+
+@receiver(planned)
+def delete_unused_assistants(now: datetime, **_: object) -> None:
+    """Delete expired tokens of assistants, and assistants that nobody uses."""
+    from crawler.accounts.assistants.connections import delete_unused
+
+    delete_unused(now)
