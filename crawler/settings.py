@@ -285,6 +285,7 @@ INSTALLED_APPS = [
     "axes",
     "crawler.accounts",
     "crawler.notices",
+    "crawler.assistants",
     "allauth",
     "allauth.account",
     "allauth.mfa",

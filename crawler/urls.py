@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from crawler.accounts.views import admin_sign_in
+from crawler.assistants.views import mcp
 from crawler.notices.hub_views import hub
 from crawler.operation.site import health, logins, search, views
 from crawler.web import web_app
@@ -66,6 +67,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("personal/", include("articles.personal.feed_urls")),
     path("", include("articles.greader.urls")),
     path("api/", include("crawler.api")),
+    path("mcp", mcp, name="mcp"),
     path("", include("crawler.accounts.urls")),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),

@@ -8,7 +8,8 @@ from typing import Annotated
 from django.urls import reverse
 from msgspec import Meta
 
-from crawler.assistants.calls import Caller, ToolRefused, attempt, call, sentence_of
+from crawler.accounts.assistants.callers import Caller
+from crawler.assistants.calls import ToolRefused, attempt, call, sentence_of
 from crawler.assistants.tools import MAX_ANSWER_CHARACTERS, Arguments, Told, Tool
 from crawler.assistants.words import NOTICE, cleaned
 from crawler.pipeline.graph_views import query_of_question

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.test import RequestFactory
@@ -21,30 +20,14 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
+from crawler.accounts.assistants.callers import Caller
 from crawler.database.readers import reading_as
 
-READ, MARK, MANAGE = "read", "mark", "manage"
-SCOPES = (READ, MARK, MANAGE)
-"""What an assistant may do: read, mark what is the person's own, and manage what is followed."""
 MAX_SENTENCE = 1_000
 
 
-class ToolRefused(Exception):  # noqa: N818 - it is no error of ours
+class ToolRefused(Exception):
     """A tool cannot do what was asked; its words say why, for the assistant."""
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Somebody for whom an assistant works, and what it may do for them."""
-
-    user: User
-    scopes: frozenset[str]
-    client: str = ""
-    """The name of the assistant, as it calls itself."""
-
-    def may(self, scope: str) -> bool:
-        """Return whether the assistant may do what needs this scope."""
-        return scope in self.scopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,4 +119,4 @@ def _sentences(data: Any, field: str = "") -> list[str]:
 
 def parameters_of(address: str | None) -> dict[str, str]:
     """Return the parameters of an address by which the API leads to its next page."""
-    return QueryDict((address or "").partition("?")[2]).dict() if address else {}  # type: ignore[return-value]
+    return QueryDict((address or "").partition("?")[2]).dict() if address else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core import signing
 
-from crawler.assistants.calls import Caller
+from crawler.accounts.assistants.callers import Caller
 
 _SALT = "crawler.assistants.confirming"
 SECONDS = 600

@@ -14,7 +14,8 @@ from msgspec import Meta
 from articles.models import Subscriber
 from articles.personal.following import subscriber_of
 from articles.reader.lists import ReadingList, Row, rows_of
-from crawler.assistants.calls import Caller, ToolRefused, call, parameters_of
+from crawler.accounts.assistants.callers import Caller
+from crawler.assistants.calls import ToolRefused, call, parameters_of
 from crawler.assistants.tools import PAGE_ROWS, Arguments, Cursor, Rows, Told, Tool, key_of
 from crawler.assistants.words import NOTICE, phrase
 from crawler.database.readers import reading_as
@@ -196,7 +197,7 @@ def unread(caller: Caller, given: UnreadArguments) -> Told:
     place = _opened(given.cursor)
     orders = {"newest": "new", "oldest": "old", "interest": "interest"}
     wanted = ReadingList(
-        feed=_number(given.feed, "feed") or None,
+        feed=key_of(given.feed, "feed") if given.feed else None,
         folder=given.folder.strip().strip("/"),
         order=orders[given.order],
         page=place.get("page", 1),
@@ -270,9 +271,7 @@ def feeds(caller: Caller, given: FeedsArguments) -> Told:
         schedule = call(caller, f"/api/feeds/{key}/schedule/").data
         last = call(caller, "/api/retrievals/", {"feed": key, "page_size": 5}).data["results"]
         visits = [{name: each.get(name) for name in ("at", "outcome", "status", "failure")} for each in last]
-        return Told(
-            {"about_quoted": NOTICE, "feed": row, "schedule": schedule, "last_visits": visits}
-        )
+        return Told({"about_quoted": NOTICE, "feed": row, "schedule": schedule, "last_visits": visits})
     if given.only_mine:
         return Told({"about_quoted": NOTICE, **_followed(caller, given)})
     data = call(caller, "/api/feeds/", {"q": given.query, **_page(given)}).data
@@ -340,7 +339,7 @@ def _hit(row: Row) -> dict[str, Any]:
             "title": phrase(row.title),
             "source": phrase(row.source, 100),
             "author": phrase(article.author, 100),
-            "excerpt": phrase(article.excerpt, EXCERPT),
+            "excerpt": phrase(article.excerpt, EXCERPT),  # type: ignore[attr-defined]  # annotated by `lean`
         },
     }
     if row.story:

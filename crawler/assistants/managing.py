@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from crawler.assistants.calls import MANAGE, Caller, ToolRefused, attempt, call
+from crawler.accounts.assistants.callers import Caller
+from crawler.assistants.calls import ToolRefused, attempt, call
 from crawler.assistants.confirming import SECONDS, confirmation, is_confirmed
 from crawler.assistants.tools import Arguments, Told, Tool, key_of
 from crawler.assistants.words import NOTICE, phrase
+from crawler.web.scopes import MANAGE
 
 Address = Annotated[str, Meta(description="Address of a feed or page, http or https.", max_length=4_000)]
 
@@ -25,9 +27,7 @@ class WatchArguments(Arguments):
     """Arguments of `watch`."""
 
     url: Address
-    whole_site: Annotated[
-        bool, Meta(description="Watch all pages of the site, not this page alone.")
-    ] = False
+    whole_site: Annotated[bool, Meta(description="Watch all pages of the site, not this page alone.")] = False
 
 
 class UnfollowArguments(Arguments):
@@ -92,7 +92,9 @@ def unfollow(caller: Caller, given: UnfollowArguments) -> Told:
             }
         )  # fmt: skip
     if not is_confirmed(caller, "unfollow", target, given.confirmation):
-        raise ToolRefused("That confirmation is too old, or for something else: call without one, and ask again.")
+        raise ToolRefused(
+            "That confirmation is too old, or for something else: call without one, and ask again."
+        )
     call(caller, f"/api/subscriptions/{row['id']}/", method="DELETE")
     return Told({"unfollowed": True, "feed": target})
 

@@ -10,10 +10,12 @@ from msgspec import Meta
 from articles.models import Article
 from articles.personal.following import subscriber_of
 from articles.personal.marking import mark_read, star
-from crawler.assistants.calls import MARK, Caller, ToolRefused, call
+from crawler.accounts.assistants.callers import Caller
+from crawler.assistants.calls import ToolRefused, call
 from crawler.assistants.tools import Arguments, Told, Tool, key_of
 from crawler.assistants.words import phrase
 from crawler.database.readers import reading_as
+from crawler.web.scopes import MARK
 
 MAX_AT_ONCE = 100
 
@@ -96,7 +98,11 @@ def highlight(caller: Caller, given: HighlightArguments) -> Told:
     sent = {"article": key_of(given.article, "article"), "quote": given.quote, "note": given.note}
     row = call(caller, "/api/highlights/", method="POST", data=sent).data
     return Told(
-        {"id": f"highlight:{row['id']}", "article": given.article, "quoted": {"words": phrase(row["quote"], 500)}}
+        {
+            "id": f"highlight:{row['id']}",
+            "article": given.article,
+            "quoted": {"words": phrase(row["quote"], 500)},
+        }
     )
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from crawler.assistants.calls import Caller, ToolRefused, call
+from crawler.accounts.assistants.callers import Caller
+from crawler.assistants.calls import ToolRefused, call
 from crawler.assistants.tools import Arguments, Told, Tool, key_of
 from crawler.assistants.words import NOTICE, cut, fenced, markdown, phrase
 from crawler.database.readers import reading_as
@@ -36,7 +37,9 @@ def read(caller: Caller, given: ReadArguments) -> Told:
     whole, _, part = given.id.strip().partition("/")
     kind = whole.partition(":")[0]
     if kind not in _READERS:
-        raise ToolRefused(f'There is nothing of the kind "{kind[:30]}": read an article, story, page or change.')
+        raise ToolRefused(
+            f'There is nothing of the kind "{kind[:30]}": read an article, story, page or change.'
+        )
     data, head, text, source = _READERS[kind](caller, key_of(whole, kind), part)
     shown, following = cut(text, given.start, PART_CHARACTERS)
     data |= {"id": given.id, "characters": len(text), "next_start": following}
@@ -90,7 +93,12 @@ def _versions(caller: Caller, key: int) -> Thing:
     ]  # fmt: skip
     text = "\n".join(f"{row['number']}. {row['seen']}: {row['in_words']}" for row in data["versions"])
     head = {"Versions of": f"article:{key}", "Edited": f"{data['edited']} times"}
-    return {"versions": rows, "edited": data["edited"], "hashes_prove": data["proves"]}, head, text, "the article"
+    return (
+        {"versions": rows, "edited": data["edited"], "hashes_prove": data["proves"]},
+        head,
+        text,
+        "the article",
+    )
 
 
 def _version(caller: Caller, key: int, number: int) -> Thing:
@@ -110,7 +118,7 @@ def _story(caller: Caller, key: int, _: str) -> Thing:
         for row in data["members"]
     ]
     text = "\n".join(
-        f"- article:{row['article']}, {row['published']}: {phrase(row['title'])} ({phrase(row['source'], 100)})"
+        f"- article:{row['article']}, {row['published']}, {phrase(row['source'], 99)}: {phrase(row['title'])}"
         for row in data["members"]
     )
     head = {"Story": f"story:{key}", "Articles": len(members)}

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from crawler.assistants.calls import Caller, ToolRefused, call
+from crawler.accounts.assistants.callers import Caller
+from crawler.assistants.calls import ToolRefused, call
 from crawler.assistants.finding import article_hits, feed_row
 from crawler.assistants.reading import ReadArguments, read
 from crawler.assistants.tools import PAGE_ROWS
@@ -104,18 +105,18 @@ PROMPTS = (
         "morning-brief",
         "Morning brief",
         "What is new since yesterday, in a page.",
-        "Call `stories` for the last day and `unread` with order=interest. Write a brief of at most ten points"
-        " of what is new, the most important first: one or two sentences each, with the source and the address"
-        " of the article. Read an article before you say more than its title does. Quote names and numbers"
-        " exactly. Say at the end how many articles are unread.",
+        "Call `stories` for the last day and `unread` with order=interest. Write a brief of at most ten"
+        " points of what is new, the most important first: one or two sentences each, with the source and the"
+        " address of the article. Read an article before you say more than its title does. Quote names and"
+        " numbers exactly. Say at the end how many articles are unread.",
     ),
     PromptText(
         "topic-week",
         "A week of a topic",
         "What was written about something in a week, and how it went on.",
         "Call `search` for {word} with since= seven days ago, page by page. Read the most telling articles."
-        " Tell how the week went, day by day; say where sources disagree, and which was first; give the address"
-        " of each article that you use.",
+        " Tell how the week went, day by day; say where sources disagree, and which was first; give the"
+        " address of each article that you use.",
         "topic",
         "Words to search for.",
     ),
@@ -124,8 +125,8 @@ PROMPTS = (
         "What changed on a site",
         "Which pages of a watched site changed, and how.",
         "Find the watched site {word} with `search` (kind=sites), then call `changes` for it and `read` the"
-        " changes of the last week. Tell what was added, what went and what was reworded, with the words before"
-        " and after and the address of each page. Leave out what is only layout.",
+        " changes of the last week. Tell what was added, what went and what was reworded, with the words"
+        " before and after and the address of each page. Leave out what is only layout.",
         "site",
         "Its name or address.",
     ),

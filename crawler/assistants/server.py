@@ -35,8 +35,9 @@ from mcp_types import (
 )
 from mcp_types import Tool as ToolDescription
 
+from crawler.accounts.assistants.callers import Caller
 from crawler.assistants import asking, finding, managing, marking, reading
-from crawler.assistants.calls import Caller, ToolRefused
+from crawler.assistants.calls import ToolRefused
 from crawler.assistants.resources import KINDS, PROMPTS, listed_resources, resource_at
 from crawler.assistants.tools import MAX_ANSWER_CHARACTERS, Tool
 from crawler.assistants.words import NOTICE, phrase
@@ -60,27 +61,47 @@ T = TypeVar("T")
 
 def server_for(caller: Caller) -> Server[Any]:
     """Return a server that works for one caller and knows the tools that they may use."""
+    answers = _Answers(caller)
+    return Server(
+        "freshet", title="Freshet", version=version(), instructions=INSTRUCTIONS,
+        on_list_tools=answers.list_tools, on_call_tool=answers.call_tool,
+        on_list_resources=answers.list_resources, on_list_resource_templates=answers.list_templates,
+        on_read_resource=answers.read_resource, on_list_prompts=answers.list_prompts,
+        on_get_prompt=answers.get_prompt,
+    )  # fmt: skip
 
-    async def list_tools(_: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_described(tool) for tool in TOOLS if caller.may(tool.scope)])
 
-    async def call_tool(_: Any, params: CallToolRequestParams) -> CallToolResult:
+class _Answers:
+    """Answers to the messages of one caller."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+
+    async def list_tools(self, _: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
+        """List the tools that the caller may use."""
+        return ListToolsResult(tools=[_described(tool) for tool in TOOLS if self.caller.may(tool.scope)])
+
+    async def call_tool(self, _: Any, params: CallToolRequestParams) -> CallToolResult:
+        """Call a tool."""
         tool = _BY_NAME.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"There is no tool {phrase(params.name, 60)}.")
-        return await _in_django(_called)(tool, caller, params.arguments or {})
+        result: CallToolResult = await _in_django(_called)(tool, self.caller, params.arguments or {})
+        return result
 
-    async def list_resources(_: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:
+    async def list_resources(self, _: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        """List the feeds and collections of the caller."""
         cursor = (params and params.cursor) or "1"
         if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 6):
             raise MCPError(INVALID_PARAMS, "That is no cursor.")
-        rows, is_more = await _in_django(listed_resources)(caller, int(cursor))
+        rows, is_more = await _in_django(listed_resources)(self.caller, int(cursor))
         return ListResourcesResult(
             resources=[Resource(uri=uri, name=title, mime_type=kind) for uri, title, kind in rows],
             next_cursor=str(int(cursor) + 1) if is_more else None,
         )
 
-    async def list_templates(_: Any, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+    async def list_templates(self, _: Any, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+        """List the patterns of addresses."""
         templates = [
             ResourceTemplate(
                 uri_template=kind.template, name=kind.name, title=kind.title, description=kind.description,
@@ -90,18 +111,21 @@ def server_for(caller: Caller) -> Server[Any]:
         ]  # fmt: skip
         return ListResourceTemplatesResult(resource_templates=templates)
 
-    async def read_resource(_: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
+    async def read_resource(self, _: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
+        """Return what is behind an address."""
         try:
-            found = await _in_django(resource_at)(caller, str(params.uri))
+            found = await _in_django(resource_at)(self.caller, str(params.uri))
         except ToolRefused as refused:
             raise MCPError(INVALID_PARAMS, str(refused)) from refused
         text = TextResourceContents(uri=params.uri, mime_type=found.media_type, text=found.text)
         return ReadResourceResult(contents=[text])
 
-    async def list_prompts(_: Any, __: PaginatedRequestParams | None) -> ListPromptsResult:
+    async def list_prompts(self, _: Any, __: PaginatedRequestParams | None) -> ListPromptsResult:
+        """List the prompts."""
         return ListPromptsResult(prompts=[_prompt(each) for each in PROMPTS])
 
-    async def get_prompt(_: Any, params: GetPromptRequestParams) -> GetPromptResult:
+    async def get_prompt(self, _: Any, params: GetPromptRequestParams) -> GetPromptResult:
+        """Return a prompt with its argument in place."""
         found = next((each for each in PROMPTS if each.name == params.name), None)
         if found is None:
             raise MCPError(INVALID_PARAMS, f"There is no prompt {phrase(params.name, 60)}.")
@@ -111,12 +135,6 @@ def server_for(caller: Caller) -> Server[Any]:
         words = found.text.replace("{word}", json.dumps(word, ensure_ascii=False))
         message = PromptMessage(role="user", content=TextContent(type="text", text=words))
         return GetPromptResult(description=found.description, messages=[message])
-
-    return Server(
-        "freshet", title="Freshet", version=version(), instructions=INSTRUCTIONS, on_list_tools=list_tools,
-        on_call_tool=call_tool, on_list_resources=list_resources, on_list_resource_templates=list_templates,
-        on_read_resource=read_resource, on_list_prompts=list_prompts, on_get_prompt=get_prompt,
-    )  # fmt: skip
 
 
 def _called(tool: Tool, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
@@ -157,7 +175,7 @@ def _prompt(each: Any) -> Prompt:
 
 
 def _in_django(function: Callable[P, T]) -> Any:
-    """Return the function for an event loop: it runs in the thread of the request, where queries may be made."""
+    """Return the function for an event loop. It runs in the request's thread, where queries may be made."""
 
     def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
         close_old_connections()

@@ -9,16 +9,16 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from crawler.assistants.calls import MANAGE, READ, Caller, ToolRefused
+from crawler.accounts.assistants.callers import Caller
+from crawler.assistants.calls import ToolRefused
+from crawler.web.scopes import READ
 
 MAX_ANSWER_CHARACTERS = 60_000
 """Of the text of an answer: some 15,000 tokens, which every assistant takes."""
 PAGE_ROWS = 20
 MAX_ROWS = 50
 
-Cursor = Annotated[
-    str, Meta(description="`next` of the answer before, for what follows.", max_length=500)
-]
+Cursor = Annotated[str, Meta(description="`next` of the answer before, for what follows.", max_length=500)]
 Rows = Annotated[int, Meta(description="Rows of a page.", ge=1, le=MAX_ROWS)]
 
 
@@ -82,6 +82,3 @@ def key_of(reference: str, kind: str) -> int:
     if name != kind or not (number.isascii() and number.isdecimal() and len(number) < 19):
         raise ToolRefused(f'"{reference[:60]}" is no {kind}: give its id as answers show it, "{kind}:12".')
     return int(number)
-
-
-__all__ = ["MANAGE", "READ", "Arguments", "Cursor", "Rows", "Told", "Tool", "key_of"]

@@ -15,8 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 
-from crawler.accounts.assistants.callers import caller_of, challenge_of
-from crawler.assistants.calls import Caller
+from crawler.accounts.assistants.callers import Caller, caller_of, challenge_of
 from crawler.web.throttles import DailyThrottle
 
 MAX_BODY_BYTES = 256 * 1024
@@ -58,19 +57,25 @@ def mcp(request: HttpRequest) -> HttpResponse:
     try:
         caller = caller_of(request)
     except Throttled as error:
-        return _busy(error.wait or 60, str(error.detail))
+        return _busy(getattr(error, "wait", None) or 60, str(error.detail))
     except AuthenticationFailed as error:
         answer = JsonResponse({"error": "invalid_token", "error_description": str(error.detail)}, status=401)
-        answer.headers["WWW-Authenticate"] = challenge_of(request)
+        code = "invalid_token" if "Authorization" in request.headers else ""
+        answer.headers["WWW-Authenticate"] = challenge_of(request, error=code)
         return answer
-    if wait := _minute.seconds_to_wait(caller.user.pk):
-        return _busy(wait, f"More than {CALLS_A_MINUTE} calls in a minute.")
     request.user = caller.user
+    return _over_a_limit(request) or async_to_sync(_answered)(request, caller)
+
+
+def _over_a_limit(request: HttpRequest) -> HttpResponse | None:
+    """Count a call, and return the refusal where a limit is reached."""
+    if wait := _minute.seconds_to_wait(request.user.pk or 0):
+        return _busy(wait, f"More than {CALLS_A_MINUTE} calls in a minute.")
     if not DailyThrottle().allow_request(request, None):  # type: ignore[arg-type]
         return _busy(DailyThrottle().wait(), "The limit of requests of this day is reached.")
     if len(request.body) > MAX_BODY_BYTES:
         return JsonResponse({"error": "The message is too large."}, status=413)
-    return async_to_sync(_answered)(request, Caller(caller.user, caller.scopes, caller.client))
+    return None
 
 
 def _is_foreign(request: HttpRequest) -> bool:
@@ -103,7 +108,7 @@ async def _answered(request: HttpRequest, caller: Caller) -> HttpResponse:
     async def receive() -> dict[str, Any]:
         return messages.pop() if messages else {"type": "http.disconnect"}
 
-    scope = {
+    scope: dict[str, Any] = {
         "type": "http",
         "http_version": "1.1",
         "method": request.method,
@@ -122,7 +127,7 @@ async def _answered(request: HttpRequest, caller: Caller) -> HttpResponse:
         "state": {},
     }
     async with manager.run():
-        await manager.handle_request(scope, receive, sent.take)  # type: ignore[arg-type]
+        await manager.handle_request(scope, receive, sent.take)
     answer = HttpResponse(bytes(sent.body), status=sent.status)
     for name, value in sent.headers.items():
         answer.headers[name] = value

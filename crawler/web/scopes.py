@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.utils.translation import gettext_lazy
 
 from crawler.text.words import Words
-from crawler.web.roles import EDITOR, READER, is_at_least
+from crawler.web.roles import READER, is_at_least
 
 READ, MARK, MANAGE = SCOPES = ("read", "mark", "manage")
 SCOPE_CHOICES = [(scope, scope) for scope in SCOPES]
@@ -24,8 +24,6 @@ ASSISTANT_SENTENCES: Mapping[str, Words] = {
     MANAGE: gettext_lazy("It may follow and unfollow feeds and watch pages for you."),
 }
 """What an assistant may do with each scope, in a sentence for the person who allows it."""
-MANAGER_ROLE = EDITOR
-"""From this role on a person may let an assistant follow feeds and watch pages."""
 
 
 def with_included(scopes: Iterable[str]) -> frozenset[str]:
@@ -35,7 +33,8 @@ def with_included(scopes: Iterable[str]) -> frozenset[str]:
 
 
 def scopes_open_to(user: User | AnonymousUser) -> frozenset[str]:
-    """Return the scopes that a person may give to an assistant."""
-    if is_at_least(user, MANAGER_ROLE):
-        return frozenset(SCOPES)
-    return frozenset({READ, MARK}) if is_at_least(user, READER) else frozenset()
+    """Return the scopes that a person may give to an assistant.
+
+    Everybody follows feeds; what a role may not do, such as watching sites, the API refuses as it does them.
+    """
+    return frozenset(SCOPES) if is_at_least(user, READER) else frozenset()

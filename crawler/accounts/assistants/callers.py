@@ -32,6 +32,10 @@ class Caller:
     client: str
     token_key: str
 
+    def may(self, scope: str) -> bool:
+        """Return true when what needs this scope may be done."""
+        return scope in self.scopes
+
 
 def caller_of(request: HttpRequest) -> Caller:
     """Return who asks, by `Authorization: Bearer ...` or `Token ...` with an API or OAuth access token.

@@ -9,9 +9,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from crawler.assistants.calls import MANAGE, MARK, READ, SCOPES, Caller
-
-_ALLOWED = {READ: {READ}, MARK: {READ, MARK}, MANAGE: {READ, MARK, MANAGE}}
+from crawler.accounts.assistants.callers import Caller
+from crawler.web.scopes import MARK, SCOPES, scopes_open_to, with_included
 
 
 class Command(BaseCommand):
@@ -31,7 +30,9 @@ class Command(BaseCommand):
 
         from crawler.assistants.server import server_for  # noqa: PLC0415 - only here
 
-        caller = Caller(_user(options["user"]), frozenset(_ALLOWED[options["scope"]]), "stdio")
+        user = _user(options["user"])
+        scopes = with_included([options["scope"]]) & scopes_open_to(user)
+        caller = Caller(user, scopes, "stdio", "stdio")
 
         async def serve() -> None:
             async with stdio_server() as (reading, writing):
