@@ -18,7 +18,6 @@ from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver
-from pytest_django.fixtures import SettingsWrapper
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 
 from crawler.accounts.assistants.adapter import is_good_redirect
@@ -65,7 +64,7 @@ def assistant_id() -> str:
     return str(registered().json()["client_id"])
 
 
-def asked(browser: Client, client_id: str, **changes: str | None) -> HttpResponse:
+def asked(browser: Client, client_id: str, /, **changes: str | None) -> HttpResponse:
     query = {
         "client_id": client_id, "redirect_uri": REDIRECT, "response_type": "code", "state": "s1",
         "scope": "read mark manage", "code_challenge": CHALLENGE, "code_challenge_method": "S256",
@@ -99,7 +98,7 @@ def code_for(browser: Client, client_id: str, *scopes: str) -> str:
     return onward(consented(browser, asked(browser, client_id), *scopes))["code"]
 
 
-def exchanged(client_id: str, code: str, **changes: str) -> HttpResponse:
+def exchanged(client_id: str, code: str, /, **changes: str) -> HttpResponse:
     form = {
         "grant_type": "authorization_code", "client_id": client_id, "code": code, "redirect_uri": REDIRECT,
         "code_verifier": VERIFIER, "resource": RESOURCE,
@@ -464,7 +463,7 @@ def test_clients_that_nobody_uses_are_deleted(browser: Client) -> None:
     assert set(Assistant.objects.values_list("pk", flat=True)) == {fresh}
 
 
-def test_all_of_it_is_off_with_the_setting(browser: Client, settings: SettingsWrapper) -> None:
+def test_all_of_it_is_off_with_the_setting(browser: Client, settings: Any) -> None:
     settings.ASSISTANTS_ENABLED = False
     for path in (
         "/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/mcp",
