@@ -42,4 +42,5 @@ def delete_unused(now: datetime) -> int:
     tokens = Token.objects.filter(client=OuterRef("pk"))
     recent = AssistantConnection.objects.filter(client=OuterRef("pk"), since__gte=limit)
     old = Client.objects.filter(created_at__lt=limit, data__dcr=True)
-    return count + old.filter(~Exists(tokens), ~Exists(recent)).delete()[0]
+    unused, _by_model = old.filter(~Exists(tokens), ~Exists(recent)).delete()
+    return int(count + unused)

@@ -139,14 +139,14 @@ class ConsentView(provider.AuthorizationView):  # type: ignore[misc]
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show the form. PKCE is needed, and with the method S256: oauthlib would take `plain`, too."""
         if request.GET.get("code_challenge_method") != "S256":
-            return provider.respond_html_error(
-                request, error=ValidationError("A code_challenge with the method S256 is needed.")
-            )
+            needed = ValidationError("A code_challenge with the method S256 is needed.")
+            refused: HttpResponse = provider.respond_html_error(request, error=needed)
+            return refused
         try:
             response: HttpResponse = super().get(request, *args, **kwargs)
         except ValueError:  # of addresses such as http://[ that nothing can take apart
             error = ValidationError("An address in the request is not one.")
-            return provider.respond_html_error(request, error=error)
+            response = provider.respond_html_error(request, error=error)
         return response
 
     def get_form_kwargs(self) -> dict[str, Any]:
