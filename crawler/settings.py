@@ -346,6 +346,10 @@ TEMPLATES = [
         },
     }
 ]
+# Codes of sign-ins and counts of attempts: whichever web server answers next must find them. The table is unlogged.
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "shared_cache"},
+}
 DATABASES = {"default": environment.database("DATABASE_URL", DATABASE_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 TIME_ZONE = "UTC"
