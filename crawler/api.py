@@ -32,6 +32,7 @@ from articles.api import (
 from articles.edits.api import ArticleEditsView, EditViewSet, VersionsView
 from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
+from articles.modelled.api import ModelTaskViewSet
 from articles.reader.api import MarksView, UnreadView
 from articles.saved.api import HighlightViewSet, SavedViewSet
 from articles.saved.collection_api import CollectionViewSet
@@ -130,6 +131,7 @@ router.register("saved/imports", SavedImportViewSet, "api-saved-import")
 router.register("saved", SavedViewSet, "api-saved")
 router.register("collections", CollectionViewSet, "api-collection")
 router.register("highlights", HighlightViewSet, "api-highlight")
+router.register("model", ModelTaskViewSet, "api-model")
 router.register("crawls", CrawlViewSet, "api-crawl")
 router.register("documents", DocumentViewSet, "api-document")
 router.register("link-queries", LinkQueryViewSet, "api-link-query")

@@ -165,6 +165,23 @@ PICTURES_MAX_MEGABYTES = environment.integer("PICTURES_MAX_MEGABYTES", 500)
 # What subscribers were shown; what they opened and rated is kept.
 RETENTION_SHOWN_DAYS = environment.integer("RETENTION_SHOWN_DAYS", 180)
 
+# --- A language model of one's own ------------------------------------------------------------------
+
+# The address of a language model that speaks OpenAI's chat completions, such as http://localhost:11434/v1 of
+# Ollama, with or without /v1/chat/completions. Empty: there is none, and no page speaks of one. The texts of
+# articles that people want summarised or translated are sent there, and nowhere else.
+MODEL_URL = environment.web_address("MODEL_URL", with_path=True)
+# The key that it wants, if any.
+MODEL_KEY = environment.text("MODEL_KEY")
+# The model's name there, such as llama3.2, which every answer shows; needed where MODEL_URL is set.
+MODEL_NAME = environment.text("MODEL_NAME")
+if MODEL_URL and not MODEL_NAME:
+    raise ImproperlyConfigured("MODEL_URL needs MODEL_NAME")
+# Time for one answer (seconds).
+MODEL_SECONDS = environment.integer("MODEL_SECONDS", 120, min_value=1, max_value=400)
+# Answers that one person may have made in 24 hours; what was asked before costs none. 0: none at all.
+MODEL_DAILY_ANSWERS = environment.integer("MODEL_DAILY_ANSWERS", 100)
+
 # --- Celery -----------------------------------------------------------------------------------------
 
 # A task is acknowledged when done, so a killed worker's tasks run again: every task is idempotent.
@@ -227,6 +244,7 @@ CELERY_TASK_ROUTES = {
     "crawler.notices.tasks.*": {"queue": "notify"},
     "feeds.mail.tasks.*": {"queue": "notify"},
     "articles.saved.tasks.*": {"queue": "notify"},
+    "articles.modelled.tasks.*": {"queue": "model"},
     "articles.tasks.reread": {"queue": "fetch"},
     "articles.tasks.take_reread": {"queue": "store"},
 }
@@ -267,6 +285,7 @@ INSTALLED_APPS = [
     "articles.greader",
     "articles.saved",
     "articles.edits",
+    "articles.modelled",
     "articles.interest",
     "recrawl",
     "crawler.operation.site.admin_config.GroupedAdminConfig",
@@ -548,6 +567,8 @@ SPECTACULAR_SETTINGS = {
         "SourceKind": "recrawl.models.Source.Kind",
         "EnrichmentState": "articles.enrichment.models.Enrichment.State",
         "TokenScope": "crawler.web.scopes.SCOPE_CHOICES",
+        "ModelTaskKind": "articles.modelled.kinds.NAMES",
+        "ModelTaskState": "articles.modelled.models.ModelTask.State",
         "InterestEventKind": "articles.interest.models.Event.Kind",
     },
 }

@@ -19,12 +19,16 @@ from aiosmtpd.controller import Controller
 
 @dataclass(frozen=True)
 class Reply:
-    """What to answer, `seconds` after the question; an ETag that comes back in If-None-Match makes a 304."""
+    """What to answer, `seconds` after the question; an ETag that comes back in If-None-Match makes a 304.
+
+    With `pause` the body goes out line by line, so many seconds apart, and ends with the connection.
+    """
 
     body: bytes = b""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    pause: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -146,10 +150,22 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response_only(reply.status, HTTPStatus(reply.status).phrase)
         for name, value in reply.headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(reply.body)))
+        if reply.pause:
+            self._drip(reply)
+            return
+        if "Content-Length" not in reply.headers:
+            self.send_header("Content-Length", str(len(reply.body)))
         with contextlib.suppress(OSError):  # the client was killed, or has given up
             self.end_headers()
             self.wfile.write(reply.body)
+
+    def _drip(self, reply: Reply) -> None:
+        self.send_header("Connection", "close")
+        with contextlib.suppress(OSError):
+            self.end_headers()
+            for line in reply.body.splitlines(keepends=True):
+                self.wfile.write(line)
+                self.server.web.stopping.wait(reply.pause)
 
     do_POST = do_GET
 

@@ -33,6 +33,7 @@ SHOW = "import sys, {module}; print(*sorted(m for m in sys.modules if m.startswi
         "crawler.reading.feeds",
         "feeds.scheduling",
         "crawler.notices.program",
+        "articles.modelled.program",
     ],
 )
 def test_importing_it_loads_nothing_of_the_database(module: str) -> None:

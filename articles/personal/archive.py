@@ -2,7 +2,7 @@
 
 The files: `feeds.opml` (subscriptions with folders), `starred.json` (JSON Feed 1.1), `marks.json`,
 `topics.json`, `own-feeds.json`, `interests.json` (the learned weights), `saved.json`,
-`highlights.json` and `collections.json`.
+`highlights.json`, `collections.json` and `answers.json`.
 Feeds are named by address and articles by feed and identity, so that nothing depends on keys of a database.
 Secret addresses stay behind.
 """
@@ -28,6 +28,7 @@ from articles.interest.model import KINDS, SPECIAL_PRIORS, VERSION, Belief, Weig
 from articles.interest.models import Interest
 from articles.interest.stored import learned_weights_of, locked, pack
 from articles.interest.tuning import MAX_STEP, MAX_TUNED
+from articles.modelled.carrying import AnswerRow, carried_answers, take_answers
 from articles.models import CarriedMark, Mark, PersonalFeed, Subscriber, Topic
 from articles.personal.account import PERSONAL_FEED
 from articles.personal.following import export_subscriptions, follow_opml
@@ -54,7 +55,7 @@ from feeds.models import Feed
 MAX_ARCHIVE_BYTES = 50 * 1024 * 1024
 MAX_FILE_BYTES = {
     "starred.json": 50 * 1024 * 1024, "marks.json": 20 * 1024 * 1024, "saved.json": 50 * 1024 * 1024,
-    "highlights.json": 50 * 1024 * 1024,
+    "highlights.json": 50 * 1024 * 1024, "answers.json": 50 * 1024 * 1024,
 }  # fmt: skip
 MAX_OTHER_FILE_BYTES = 2 * 1024 * 1024
 """Of one file in the archive, unpacked: what it becomes in memory is a few times as much."""
@@ -76,6 +77,7 @@ interests.json  what was learned of your interests
 saved.json      the pages you have saved: addresses, tags, notes and marks
 highlights.json your highlights in articles and saved pages
 collections.json  the collections that are yours, without those they are shared with
+answers.json    what a language model answered you
 
 Another Freshet takes the whole file: Account, "Your data".
 """
@@ -175,6 +177,7 @@ class Taken(msgspec.Struct):
     saved: int = 0
     highlights: int = 0
     gathered: int = 0
+    answers: int = 0
 
     def in_words(self) -> str:
         """Return a sentence with the numbers."""
@@ -194,6 +197,10 @@ class Taken(msgspec.Struct):
                         "%(count)d articles of collections",
                         self.gathered,
                     ),
+                ),
+                (
+                    self.answers,
+                    ngettext("%(count)d answer of a model", "%(count)d answers of a model", self.answers),
                 ),
                 (
                     self.own_feeds,
@@ -239,6 +246,8 @@ def write_archive(subscriber: Subscriber, out: IO[bytes], now: datetime) -> None
             _write_list(file, carried_highlights(subscriber))
         with archive.open("collections.json", "w") as file:
             _write_list(file, carried_collections(subscriber))
+        with archive.open("answers.json", "w") as file:
+            _write_list(file, carried_answers(subscriber))
 
 
 def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_articles: bool) -> Taken:
@@ -276,6 +285,8 @@ def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_ar
             counts.highlights = take_highlights(subscriber, highlights, feeds, now)
             collections = _decoded(archive, "collections.json", list[CollectionRow])
             counts.gathered = take_collections(subscriber, collections, feeds, now)
+            answers = _decoded(archive, "answers.json", list[AnswerRow])
+            counts.answers = take_answers(subscriber, answers, feeds, now)
     except LimitReached as error:
         raise ArchiveError(str(error).rstrip(".")) from error
     except DAMAGES as error:

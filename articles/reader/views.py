@@ -42,6 +42,7 @@ from articles.exporting.querying import article_rows, keys_in
 from articles.exporting.rows import ExportRow
 from articles.interest import feedback
 from articles.interest.log import Kind, note
+from articles.modelled.wording import panel
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal.following import offered_feeds, subscriber_of
 from articles.personal.labels import (
@@ -544,6 +545,7 @@ def _article(
         "colors": Highlight.Color.choices,
         "saved": getattr(row, "saved", None),
         "edited": _edits_in_words(row.pk) if getattr(row, "has_versions", True) else ("", False),
+        "modelled": panel(subscriber, row.pk),
         "own_collections": names_to_add_to(subscriber),
         "sentences": sentences(shown_body) if "mark" in request.GET else [],
         "source": source,

@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -30,6 +30,10 @@ _PIECE = 65_536
 
 Command = Callable[[list[str]], list[str]]
 Make = Callable[[dict[str, Any], bytes], bytes]
+Stream = Callable[[dict[str, Any], bytes], Iterator[bytes]]
+Hear = Callable[[bytes], None]
+HEAR_SECONDS = 1.0
+"""Time after which the hearer of an answer is called although nothing has come."""
 _every: weakref.WeakSet[Programs] = weakref.WeakSet()
 
 
@@ -79,17 +83,26 @@ class Programs:
             self._modules.append(module)
 
     def call(
-        self, program: str, request: dict[str, Any], body: bytes | None, *, seconds: float, max_bytes: int
+        self,
+        program: str,
+        request: dict[str, Any],
+        body: bytes | None,
+        *,
+        seconds: float,
+        max_bytes: int,
+        hear: Hear | None = None,
     ) -> bytes:
         """Run a program with a request, and with a body to read unless it is None. Returns its answer.
 
         Raises ProgramError if it fails, takes longer than `seconds` from its begin, or answers with more than
         `max_bytes`. If the server ends meanwhile, idle or killed for another's sake, it runs once more.
+        `hear` gets the pieces of the answer as they come, and an empty one every HEAR_SECONDS without any;
+        what it raises ends the program.
         """
         with suppress(_ServerEndedError):
-            return self._called(program, request, body, seconds, max_bytes)
+            return self._called(program, request, body, seconds, max_bytes, hear=hear)
         try:
-            return self._called(program, request, body, seconds, max_bytes)
+            return self._called(program, request, body, seconds, max_bytes, hear=hear)
         except _ServerEndedError as error:
             raise ProgramError("busy", f"the process that starts it {error}") from error
 
@@ -122,7 +135,14 @@ class Programs:
         return _ServerEndedError("could not be started" if code and code > 0 else "ended twice")
 
     def _called(
-        self, program: str, request: dict[str, Any], body: bytes | None, seconds: float, max_bytes: int
+        self,
+        program: str,
+        request: dict[str, Any],
+        body: bytes | None,
+        seconds: float,
+        max_bytes: int,
+        *,
+        hear: Hear | None,
     ) -> bytes:
         server = self._running()
         answers, answers_end = os.pipe()
@@ -138,7 +158,7 @@ class Programs:
             raise self._discard(server) from error
         try:
             _wait_for_begin(child, bodies, answers)
-            reply = _exchanged(bodies, body or b"", answers, time.monotonic() + seconds, max_bytes)
+            reply = _exchanged(bodies, body or b"", answers, time.monotonic() + seconds, max_bytes, hear=hear)
             return _answer_in(reply, child)
         except _ServerEndedError:
             if not _has_ended(server):  # it has its maximum of children, which go on
@@ -165,13 +185,34 @@ def register(name: str, make: Make, limits: ProcessLimits) -> None:
     fork_server.PROGRAMS[name] = fork_server.Program(run)
 
 
+def register_stream(name: str, make: Stream, limits: ProcessLimits) -> None:
+    """Register a program that answers piece by piece, for callers that hear them; called on import.
+
+    It has to turn its failures into pieces: what `make` raises ends the process, which is "too-costly".
+    """
+
+    def run(request: dict[str, Any], descriptors: list[int]) -> None:
+        *bodies, answers = descriptors
+        limits.apply()
+        with os.fdopen(answers, "wb", buffering=0) as out:
+            out.write(_ANSWER)
+            for piece in make(request, _body_in(bodies)):
+                out.write(piece)
+
+    fork_server.PROGRAMS[name] = fork_server.Program(run)
+
+
+def _body_in(bodies: Sequence[int]) -> bytes:
+    body = b""
+    for descriptor in bodies:
+        with os.fdopen(descriptor, "rb") as file:
+            body = file.read()
+    return body
+
+
 def _made(make: Make, request: dict[str, Any], bodies: Sequence[int]) -> bytes:
     try:
-        body = b""
-        for descriptor in bodies:
-            with os.fdopen(descriptor, "rb") as file:
-                body = file.read()
-        return _ANSWER + make(request, body)
+        return _ANSWER + make(request, _body_in(bodies))
     except MemoryError:
         return _FAILURE + b"too-costly\nit takes more memory than is allowed"
     except Exception as error:
@@ -211,7 +252,9 @@ def _answer_in(reply: bytes, child: ServedChild) -> bytes:
     raise ProgramError(kind, detail)
 
 
-def _exchanged(writer: int, body: bytes, reader: int, until: float, max_bytes: int) -> bytes:
+def _exchanged(
+    writer: int, body: bytes, reader: int, until: float, max_bytes: int, *, hear: Hear | None
+) -> bytes:
     """Write a body to one pipe and return what comes from another, closing both. Raises ProgramError."""
     waiting = select.poll()
     waiting.register(reader, select.POLLIN)
@@ -226,13 +269,18 @@ def _exchanged(writer: int, body: bytes, reader: int, until: float, max_bytes: i
             remaining = until - time.monotonic()
             if remaining <= 0 or size > max_bytes:
                 raise ProgramError("too-slow" if remaining <= 0 else "too-large")
-            for descriptor, _ in waiting.poll(remaining * 1000):
+            ready = waiting.poll((min(remaining, HEAR_SECONDS) if hear else remaining) * 1000)
+            if hear and not ready:
+                hear(b"")
+            for descriptor, _ in ready:
                 if descriptor == reader:
                     piece = os.read(reader, _PIECE)
                     if not piece:
                         return b"".join(pieces)
                     pieces.append(piece)
                     size += len(piece)
+                    if hear:
+                        hear(piece if size > len(piece) else piece[1:])
                     continue
                 with suppress(OSError):  # it has ended; its answer says why, if anything does
                     unsent = unsent[os.write(writer, unsent[:_PIECE]) :] if unsent else unsent

@@ -29,6 +29,8 @@ wish, let the graph wait for longer. A process of their own would keep 27 MB (be
 """
 NOTIFIER_QUEUES = ("notify", "enrich")
 """Enrichment runs beside the graph, each on a processor; a message waits for it for some seconds at most."""
+MODEL_QUEUES = ("model",)
+"""A model may take minutes for an answer, so its questions have a process of their own, if there is one."""
 DATABASE_QUEUES = (*CONTROLLER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)
 WEB_NICENESS = 7
 """Fifty readers slow a burst of feeds little; one waits a third longer in it (docs/notes/benchmarks.md)."""
@@ -59,11 +61,13 @@ def children(sealed: Sealed) -> list[Child]:
             Child("graph", forked(_graph), GRAPH_QUEUES, later=True),
             Child("notifier", forked(_notifier), NOTIFIER_QUEUES, later=True),
         ]
+    asking = [Child("model", forked(_model), MODEL_QUEUES, later=True)] if settings.MODEL_URL else []
     return [
         Child("web", forked(_web)),
         sealed.child("terminal", "fetch", pool="threads", concurrency=8 if memory.is_small() else 32),
         *at_database,
         sealed.child("transformer", "detect,transform", niceness=NICENESS, later=True),
+        *asking,
     ]
 
 
@@ -191,6 +195,11 @@ def _graph() -> None:
 def _notifier() -> None:
     """Run the worker that enriches articles, looks for news that people want to be told of, and sends it."""
     workers.work("notifier", ",".join(NOTIFIER_QUEUES), niceness=NICENESS)
+
+
+def _model() -> None:
+    """Run the worker that asks the language model, one question after the other."""
+    workers.work("model", ",".join(MODEL_QUEUES), niceness=NICENESS)
 
 
 def _everything() -> None:

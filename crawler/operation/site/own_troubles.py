@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from articles.modelled.asking import recent_failure
 from crawler.notices.models import Target
 from crawler.notices.watching import LITTLE_ROOM
 from crawler.operation.site.health import Health
@@ -40,11 +42,12 @@ def own_groups(
 ) -> list[Group]:
     """Return what waits for this person beside feeds; `room` is free bytes and in how many days it is full.
 
-    The disk and the mail server are told to those who operate Freshet (`operates`).
+    The disk, the language model and the mail server are told to those who operate Freshet (`operates`).
     """
     groups = failing_parts(health)
     if operates:
         groups += _disk(*room)
+        groups += _model(now)
     groups += _targets(person, now, operates=operates)
     return groups + _mailboxes(person, now, zone)
 
@@ -77,6 +80,23 @@ def _disk(free_bytes: float, days: int | None) -> list[Group]:
             text=text,
             deeds=(Deed(_("Keep less"), reverse("settings-retention")),),
             shape="bad" if is_full else "warn",
+        )
+    ]
+
+
+def _model(now: datetime) -> list[Group]:
+    """Return that the language model fails, if its last questions all did."""
+    row = recent_failure(now) if settings.MODEL_URL else None
+    if row is None:
+        return []
+    return [
+        Group(
+            key="model",
+            who="you",
+            cause=_("The language model does not answer"),
+            about=row.model,
+            text=_sentence(row.finished, row.failure, now),
+            shape="warn",
         )
     ]
 

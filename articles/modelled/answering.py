@@ -1,0 +1,121 @@
+"""Answering: one waiting question is claimed, asked in a separate process, and settled."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from articles.modelled.calls import ask_model
+from articles.modelled.models import MAX_ATTEMPTS, ModelTask
+from articles.modelled.program import ChatReport
+from crawler.engine.leased import claimable, lease_until
+from crawler.text.marking import gettext_noop
+
+SPARE = timedelta(seconds=90)
+"""Time of a lease beside that of the answer: a process begins within a minute."""
+NOTE_SECONDS = 1.0
+DEFAULT_WAIT_SECONDS = 60.0
+MAX_WAIT_SECONDS = 600.0
+GIVEN_UP = gettext_noop("The process that asks the model ended each time. The log says more.")
+
+
+class _StoppedError(Exception):
+    """Error for a question that was cancelled, or that another process has taken, while it is asked."""
+
+
+def answer_next(now: datetime) -> bool:
+    """Answer the question that waits longest. Returns False if none waits."""
+    row = claim(now)
+    if row is None:
+        return False
+    if row.attempts > MAX_ATTEMPTS:
+        settle(row, ChatReport(state="failed", detail=GIVEN_UP), now)
+        return True
+    kept = ModelTask.objects.filter(digest=row.digest, state=ModelTask.State.DONE).first()
+    if kept is not None:
+        settle(row, ChatReport(state="done", text=kept.answer), now)
+        return True
+    try:
+        report = ask_model(row.prompt, _Progress(row).note)
+    except _StoppedError:
+        return True
+    settle(row, report, datetime.now(UTC))
+    return True
+
+
+@transaction.atomic
+def claim(now: datetime) -> ModelTask | None:
+    """Take the question that waits longest for this process, for as long as an answer may take."""
+    same = ModelTask.objects.filter(
+        digest=OuterRef("digest"), state=ModelTask.State.RUNNING, leased_until__gt=now
+    )
+    rows = list(claimable(ModelTask.objects.due(now).filter(~Exists(same)).order_by("due", "id"))[:1])
+    lease_until(
+        rows,
+        now + timedelta(seconds=settings.MODEL_SECONDS) + SPARE,
+        counting="attempts",
+        state=ModelTask.State.RUNNING,
+        started=now,
+        received=0,
+    )
+    return rows[0] if rows else None
+
+
+def settle(row: ModelTask, report: ChatReport, now: datetime) -> None:
+    """Store the outcome of a question. One that was cancelled or taken meanwhile stays as it is.
+
+    A busy model is asked again later. An answer is given to all that wait for the same one.
+    """
+    if report.state == "busy" and row.attempts < MAX_ATTEMPTS:
+        wait = min(report.wait or DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS)
+        _still(row).update(
+            state=ModelTask.State.WAITING, due=now + timedelta(seconds=wait), leased_until=None
+        )
+        return
+    if report.state != "done":
+        _still(row).update(
+            state=ModelTask.State.FAILED, finished=now, leased_until=None, failure=report.detail, prompt=[]
+        )
+        return
+    changes = {
+        "state": ModelTask.State.DONE,
+        "answer": report.text,
+        "finished": now,
+        "leased_until": None,
+        "failure": "",
+        "prompt": [],
+    }
+    if _still(row).update(received=len(report.text), **changes):
+        ModelTask.objects.filter(digest=row.digest, state=ModelTask.State.WAITING).update(**changes)
+
+
+def delete_old(now: datetime, days: int) -> int:
+    """Delete questions that failed or were cancelled more than some days ago. Returns their number."""
+    ends = [ModelTask.State.FAILED, ModelTask.State.CANCELLED]
+    deleted, _rows = ModelTask.objects.filter(
+        state__in=ends, finished__lt=now - timedelta(days=days)
+    ).delete()
+    return deleted
+
+
+def _still(row: ModelTask) -> QuerySet[ModelTask]:
+    return ModelTask.objects.filter(pk=row.pk, state=ModelTask.State.RUNNING, attempts=row.attempts)
+
+
+class _Progress:
+    """The progress of a question that is asked, in its row."""
+
+    def __init__(self, row: ModelTask) -> None:
+        self._row, self._noted_at = row, 0.0
+
+    def note(self, received: int) -> None:
+        """Store how many characters have come. Raises _StoppedError if nobody wants the answer any more."""
+        if time.monotonic() - self._noted_at < NOTE_SECONDS:
+            return
+        self._noted_at = time.monotonic()
+        if not _still(self._row).update(received=received):
+            raise _StoppedError
