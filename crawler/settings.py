@@ -365,7 +365,7 @@ TEMPLATES = [
         },
     }
 ]
-# Codes of sign-ins and counts of attempts: whichever web server answers next must find them. The table is unlogged.
+# Codes of sign-ins and counts of attempts: whichever web server answers next must find them.
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "shared_cache"},
 }

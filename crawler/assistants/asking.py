@@ -37,7 +37,7 @@ class AskGraphArguments(Arguments):
 
 
 def ask_graph(caller: Caller, given: AskGraphArguments) -> Told:
-    """Answer a ready question or a query from the graph, at most `MAX_ROWS` rows."""
+    """ApiAnswer a ready question or a query from the graph, at most `MAX_ROWS` rows."""
     if given.sparql.strip():
         return _answer(caller, given.sparql)
     if not given.question.strip():

@@ -31,7 +31,7 @@ class ToolRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiAnswer:
     """The answer of the API: its status, its data as JSON has them, and its headers."""
 
     status: int
@@ -47,7 +47,7 @@ def call(
     method: str = "GET",
     data: Mapping[str, Any] | None = None,
     accept: str = "application/json",
-) -> Answer:
+) -> ApiAnswer:
     """Call an address of the API as a person; parameters that are None or "" are left out.
 
     Raises ToolRefused with the API's own sentence where it refuses.
@@ -66,7 +66,7 @@ def attempt(
     method: str = "GET",
     data: Mapping[str, Any] | None = None,
     accept: str = "application/json",
-) -> Answer:
+) -> ApiAnswer:
     """Call an address of the API as a person, and return what it answers, refusals too."""
     given = {name: value for name, value in (parameters or {}).items() if value not in (None, "")}
     query = urlencode(given, doseq=True)
@@ -80,11 +80,11 @@ def attempt(
     return _answered(caller, request)
 
 
-def _answered(caller: Caller, request: HttpRequest) -> Answer:
+def _answered(caller: Caller, request: HttpRequest) -> ApiAnswer:
     try:
         found = resolve(request.path_info)
     except Resolver404:
-        return Answer(404, {"detail": "There is no such thing."}, {})
+        return ApiAnswer(404, {"detail": "There is no such thing."}, {})
     request.user = caller.user
     # As `rest_framework.test` does it: views take this user without looking for a token or a session.
     request._force_auth_user = caller.user  # type: ignore[attr-defined]
@@ -95,10 +95,10 @@ def _answered(caller: Caller, request: HttpRequest) -> Answer:
             data = json.loads(JSONRenderer().render(response.data) or b"null")
         else:
             data = getattr(response, "content", b"").decode("utf-8", "replace")
-    return Answer(response.status_code, data, dict(response.headers))
+    return ApiAnswer(response.status_code, data, dict(response.headers))
 
 
-def sentence_of(answer: Answer) -> str:
+def sentence_of(answer: ApiAnswer) -> str:
     """Return the sentences with which the API refuses, each with the field that it is about."""
     data = answer.data
     if isinstance(data, str):

@@ -41,7 +41,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class ResourceText:
-    """What is behind an address."""
+    """Text behind an address, and of which kind it is."""
 
     media_type: str
     text: str

@@ -1,4 +1,4 @@
-"""What a tool is: its name, its arguments and their schema, the scope that it needs, and its answer."""
+"""Tools of assistants: a name, arguments and their schema, the scope that is needed, and the answer."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 
@@ -49,9 +49,11 @@ _minute = _Minute()
 @csrf_exempt
 @login_not_required
 def mcp(request: HttpRequest) -> HttpResponse:
-    """Answer one message of an assistant that has signed in by a token or by OAuth."""
+    """ApiAnswer one message of an assistant that has signed in by a token or by OAuth."""
     if not settings.ASSISTANTS_ENABLED:
         raise Http404
+    if request.method != "POST":  # no stream of news: it would hold a thread for each assistant
+        return HttpResponseNotAllowed(["POST"])
     if _is_foreign(request):
         return JsonResponse({"error": "Pages of other sites may not use this door."}, status=403)
     try:
@@ -136,7 +138,7 @@ async def _answered(request: HttpRequest, caller: Caller) -> HttpResponse:
 
 
 class _Sent:
-    """What the application sends."""
+    """Messages that the application sends, put together."""
 
     def __init__(self) -> None:
         self.status, self.headers, self.body = 500, dict[str, str](), bytearray()

@@ -49,8 +49,16 @@ NEEDS_TO_CHANGE: dict[str, set[str]] = {
         "api-uri-filter-detail", "api-planning",
     },
 }  # fmt: skip
-BY_TOKEN = ("/api/greader.php", "/api/fever.php", "/fever/", "/reader/", "/accounts/ClientLogin", "/metrics")
-"""Beginnings of addresses that know tokens, not sessions; tests/articles/greader walks them."""
+BY_TOKEN = (
+    "/api/greader.php",
+    "/api/fever.php",
+    "/fever/",
+    "/reader/",
+    "/accounts/ClientLogin",
+    "/metrics",
+    "/mcp",
+)
+"""Beginnings of addresses that know tokens, not sessions; tests/articles/greader and tests/crawler/assistants walk them."""
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 ENDS_SESSIONS = {"logout", "account_logout", "admin:login", "admin:logout"}
 AMID_A_SIGN_IN = {

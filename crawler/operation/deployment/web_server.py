@@ -50,7 +50,7 @@ THREADS = (
 )
 """Threads that answer the requests of each class. Each may hold a connection to PostgreSQL, of some MB."""
 
-COSTLY_PATHS = ("/graph/", "/api/graph/", "/search/")
+COSTLY_PATHS = ("/graph/", "/api/graph/", "/search/", "/mcp")
 PASSWORD_PATHS = (
     "/accounts/login/",
     "/accounts/signup/",
