@@ -17,7 +17,7 @@ from articles.reader.lists import ReadingList, Row, rows_of
 from crawler.accounts.assistants.callers import Caller
 from crawler.assistants.calls import ToolRefused, call, parameters_of
 from crawler.assistants.tools import PAGE_ROWS, Arguments, Cursor, Rows, Told, Tool, key_of
-from crawler.assistants.words import NOTICE, phrase
+from crawler.assistants.words import NOTICE, address, phrase
 from crawler.database.readers import reading_as
 from feeds.models import Feed
 
@@ -113,7 +113,8 @@ def _saved(caller: Caller, given: SearchArguments) -> dict[str, Any]:
         "saved": [
             {
                 "id": f"article:{row['article']}", "state": row["state"], "saved": row["saved"],
-                "url": row["url"], "tags": row["tags"], "highlights": row["highlights"], "note": row["note"],
+                "url": address(row["url"]), "tags": row["tags"], "highlights": row["highlights"],
+                "note": row["note"],
                 "quoted": {"title": phrase(row["title"]), "author": phrase(row["author"])},
             }
             for row in data["results"]
@@ -146,7 +147,7 @@ def _sites(caller: Caller, given: SearchArguments) -> dict[str, Any]:
     return {
         "sites": [
             {
-                "id": f"site:{row['id']}", "url": row["url"], "state": row["state"],
+                "id": f"site:{row['id']}", "url": address(row["url"]), "state": row["state"],
                 "visited": row["visited"], "next_visit": row["next_visit"],
                 "quoted": {"title": phrase(row["title"])},
             }
@@ -161,7 +162,7 @@ def _pages(caller: Caller, given: SearchArguments) -> dict[str, Any]:
     return {
         "pages": [
             {
-                "id": f"page:{row['id']}", "site": f"site:{row['site']}", "url": row["url"],
+                "id": f"page:{row['id']}", "site": f"site:{row['site']}", "url": address(row["url"]),
                 "state": row["state"], "fetched": row["fetched"], "changed": row["changed"],
                 "changes": row["changes"], "quoted": {"title": phrase(row["title"])},
             }
@@ -253,7 +254,7 @@ def changes(caller: Caller, given: ChangesArguments) -> Told:
     told = [
         {
             "id": f"change:{row['id']}", "site": f"site:{row['site']}", "page": f"page:{row['page']}",
-            "url": row["url"], "at": row["at"], "kind": row["kind"],
+            "url": address(row["url"]), "at": row["at"], "kind": row["kind"],
             "lines_added": row["added"], "lines_removed": row["removed"],
             "quoted": {"title": phrase(row["title"]), "summary": phrase(row["summary"] or "", 500)},
         }
@@ -303,7 +304,7 @@ def _followed(caller: Caller, given: FeedsArguments) -> dict[str, Any]:
 def feed_row(row: dict[str, Any]) -> dict[str, Any]:
     """Return what an assistant gets of a feed: no address that may hold a key, and no rules."""
     return {
-        "id": f"feed:{row['id']}", "kind": row["kind"], "site": row["site_url"] or row["host"],
+        "id": f"feed:{row['id']}", "kind": row["kind"], "site": address(row["site_url"] or row["host"]),
         "state": row["phase"], "language": row["language"], "last_new_article": row["last_new"],
         "last_visit": row["last_attempt"], "next_visit": row["next_retrieval"],
         "why_then": row["reason"], "failing_since": row["failing_since"], "failure": row["failure"],
@@ -331,7 +332,7 @@ def _hit(row: Row) -> dict[str, Any]:
         "feed": f"feed:{article.feed_id}",
         "published": article.published and article.published.isoformat(),
         "language": article.language,
-        "url": article.url,
+        "url": address(article.url),
         "read_here": reverse("read-article", args=[article.pk]),
         "unread": not row.is_read,
         "starred": row.is_starred,

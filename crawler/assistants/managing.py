@@ -10,7 +10,7 @@ from crawler.accounts.assistants.callers import Caller
 from crawler.assistants.calls import ToolRefused, attempt, call
 from crawler.assistants.confirming import SECONDS, confirmation, is_confirmed
 from crawler.assistants.tools import Arguments, Told, Tool, key_of
-from crawler.assistants.words import NOTICE, phrase
+from crawler.assistants.words import NOTICE, address, phrase
 from crawler.web.scopes import MANAGE
 
 Address = Annotated[str, Meta(description="Address of a feed or page, http or https.", max_length=4_000)]
@@ -51,7 +51,7 @@ def follow(caller: Caller, given: FollowArguments) -> Told:
             raise ToolRefused("No feed was found at that address. `watch` tells when the page changes.")
         if len(choices) > 1 and not exact:
             listed = [
-                {"url": row["url"], "posts": row["posts"], "quoted": {"title": phrase(row["title"])}}
+                {"url": address(row["url"]), "posts": row["posts"], "quoted": {"title": phrase(row["title"])}}
                 for row in choices[:20]
             ]
             return Told({"about_quoted": NOTICE, "followed": False, "choose_one_of": listed})
@@ -70,7 +70,7 @@ def watch(caller: Caller, given: WatchArguments) -> Told:
     """Watch a page, or a whole site, for changes."""
     sent: dict[str, Any] = {"url": given.url} if given.whole_site else {"kind": "pages", "pages": [given.url]}
     row = call(caller, "/api/sites/", method="POST", data=sent).data
-    return Told({"site": f"site:{row['id']}", "url": row["url"], "next_visit": row["next_visit"]})
+    return Told({"site": f"site:{row['id']}", "url": address(row["url"]), "next_visit": row["next_visit"]})
 
 
 def unfollow(caller: Caller, given: UnfollowArguments) -> Told:

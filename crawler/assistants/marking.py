@@ -13,7 +13,7 @@ from articles.personal.marking import mark_read, star
 from crawler.accounts.assistants.callers import Caller
 from crawler.assistants.calls import ToolRefused, call
 from crawler.assistants.tools import Arguments, Told, Tool, key_of
-from crawler.assistants.words import phrase
+from crawler.assistants.words import address, phrase
 from crawler.database.readers import reading_as
 from crawler.web.scopes import MARK
 
@@ -63,7 +63,8 @@ def save(caller: Caller, given: SaveArguments) -> Told:
     row = answer.data
     return Told(
         {
-            "id": f"article:{row['article']}", "url": row["url"], "state": row["state"], "tags": row["tags"],
+            "id": f"article:{row['article']}", "url": address(row["url"]), "state": row["state"],
+            "tags": row["tags"],
             "was_saved_already": answer.status == 200,
         }
     )  # fmt: skip

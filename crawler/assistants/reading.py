@@ -9,7 +9,7 @@ from msgspec import Meta
 from crawler.accounts.assistants.callers import Caller
 from crawler.assistants.calls import ToolRefused, call
 from crawler.assistants.tools import Arguments, Told, Tool, key_of
-from crawler.assistants.words import NOTICE, cut, fenced, markdown, phrase
+from crawler.assistants.words import NOTICE, address, cut, fenced, markdown, phrase
 from crawler.database.readers import reading_as
 from recrawl.changes.versions import version_at, version_count
 from recrawl.models import WatchedPage
@@ -64,14 +64,14 @@ def _article(caller: Caller, key: int, part: str) -> Thing:
     text = markdown(row["content_html"]) or row["text"] or row["summary"]
     title, source = phrase(row["title"]), phrase(feed.get("title") or row["url"], 100)
     facts = {
-        "url": row["url"], "feed": f"feed:{row['feed']}", "published": row["published"],
+        "url": address(row["url"]), "feed": f"feed:{row['feed']}", "published": row["published"],
         "language": row["language"], "read": marks["read"], "starred": marks["starred"],
         "labels": marks["labels"], "text_is_from": row["content_from"],
     }  # fmt: skip
     quoted = {"title": title, "author": phrase(row["author"], 100), "source": source}
-    head = {"Article": f"article:{key}", "Address": row["url"], "Published": row["published"]}
+    head = {"Article": f"article:{key}", "Address": address(row["url"]), "Published": row["published"]}
     words = "\n".join(["# " + title, f"By {quoted['author']}" if quoted["author"] else "", "", text])
-    return {**facts, "quoted": quoted}, head, words, f"{source}, {row['url']}"
+    return {**facts, "quoted": quoted}, head, words, f"{source}, {address(row['url'])}"
 
 
 def _has_feed(caller: Caller, row: dict[str, Any]) -> bool:
@@ -134,16 +134,17 @@ def _page(caller: Caller, key: int, part: str) -> Thing:
     if version is None:
         raise ToolRefused("Of that page no such version is kept.")
     facts = {
-        "url": row["url"], "site": f"site:{row['site']}", "state": row["state"], "fetched": row["fetched"],
+        "url": address(row["url"]), "site": f"site:{row['site']}", "state": row["state"],
+        "fetched": row["fetched"],
         "version": number, "since": version.since.isoformat(), "price": row["price"],
         "currency": row["currency"], "quoted": {"title": phrase(version.title)},
     }  # fmt: skip
     head = {
-        "Page": f"page:{key}", "Address": row["url"], "Version": number,
+        "Page": f"page:{key}", "Address": address(row["url"]), "Version": number,
         "As it was from": version.since.isoformat(),
         "Until": version.until.isoformat() if version.until else "now",
     }  # fmt: skip
-    return facts, head, f"# {phrase(version.title)}\n\n" + "\n".join(version.texts), row["url"]
+    return facts, head, f"# {phrase(version.title)}\n\n" + "\n".join(version.texts), address(row["url"])
 
 
 def _change(caller: Caller, key: int, _: str) -> Thing:
@@ -159,14 +160,15 @@ def _change(caller: Caller, key: int, _: str) -> Thing:
                 lines.append(f"  {line['new']}")
         lines.append("")
     facts = {
-        "url": row["url"], "site": f"site:{row['site']}", "page": f"page:{row['page']}", "at": row["at"],
+        "url": address(row["url"]), "site": f"site:{row['site']}", "page": f"page:{row['page']}",
+        "at": row["at"],
         "kind": row["kind"], "quoted": {"title": phrase(row["title"])},
     }  # fmt: skip
     head = {
-        "Change": f"change:{key}", "Address": row["url"], "Seen": row["at"], "Kind": row["kind"],
+        "Change": f"change:{key}", "Address": address(row["url"]), "Seen": row["at"], "Kind": row["kind"],
         "How to read it": "lines with - went, lines with + came",
     }  # fmt: skip
-    return facts, head, "\n".join(lines), row["url"]
+    return facts, head, "\n".join(lines), address(row["url"])
 
 
 _READERS = {"article": _article, "story": _story, "page": _page, "change": _change}

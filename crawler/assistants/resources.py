@@ -84,7 +84,7 @@ def listed_resources(caller: Caller, page: int) -> tuple[list[tuple[str, str, st
     data = call(caller, "/api/subscriptions/", {"page": page, "page_size": 50}).data
     for row in data["results"]:
         title = row["title"] or row.get("feed_title") or f"feed {row['feed']}"
-        rows.append((f"{SCHEME}feed/{row['feed']}", phrase(title, 100), JSON))
+        rows.append((f"{SCHEME}feed/{row['feed']}", phrase(title, 60), JSON))
     return rows, bool(data["next"])
 
 

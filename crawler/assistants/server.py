@@ -142,7 +142,9 @@ def _called(tool: Tool, caller: Caller, arguments: dict[str, Any]) -> CallToolRe
     try:
         told = tool.call(caller, arguments)
     except ToolRefused as refused:
-        return CallToolResult(content=[TextContent(type="text", text=str(refused))], is_error=True)
+        return CallToolResult(
+            content=[TextContent(type="text", text=phrase(str(refused), 1_000))], is_error=True
+        )
     text = told.text or json.dumps(told.data, ensure_ascii=False, default=str)
     if len(text) > MAX_ANSWER_CHARACTERS:
         words = f"The answer has {len(text)} characters: ask for fewer rows."

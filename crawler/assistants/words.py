@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 from lxml import etree, html
 
@@ -33,6 +34,14 @@ _LINES = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _BLANKS = re.compile("[^\\S\n]+")
 _EMPTY_LINES = re.compile("\n{3,}")
 _TILDES = re.compile("~{3,}")
+_FETCHED = re.compile(
+    r"<(?=/?(?:img|image|picture|iframe|frame|script|style|link|svg|math|object|embed|video|audio|source|base"
+    r"|meta|form|input|button|a|area|body|html|template)\b)",
+    re.IGNORECASE,
+)
+"""Beginnings of elements by which a program that shows an answer would fetch or send something."""
+_SAFE_IN_ADDRESS = "!#$%&'()*+,-./:;=?@[]_~"
+MAX_ADDRESS = 400
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = {
     "p", "div", "section", "article", "header", "footer", "figure", "figcaption", "blockquote", "ul", "ol",
@@ -49,12 +58,20 @@ def cleaned(text: str) -> str:
     return _EMPTY_LINES.sub("\n\n", "\n".join(line.strip() for line in text.split("\n"))).strip()
 
 
+def _harmless(text: str) -> str:
+    """Return a text in which pictures and elements are only named.
+
+    An assistant may copy its material into an answer that a program draws, and so fetches what is in it.
+    """
+    return _FETCHED.sub("\u2039", text.replace("![", "["))
+
+
 def phrase(text: str, longest: int = 300) -> str:
     """Return a name or title on one line, cut to `longest` characters, that opens no block of Markdown.
 
     It still is the word of a stranger: it stands where a reader expects a name, never a sentence of ours.
     """
-    line = " ".join(cleaned(text[: 4 * longest]).split())
+    line = " ".join(_harmless(cleaned(text[: 4 * longest])).split())
     return (line if len(line) <= longest else line[: longest - 1].rstrip() + "…").lstrip("#>-*+=|`~ ")
 
 
@@ -63,8 +80,16 @@ def fenced(text: str, source: str) -> str:
 
     Runs of three tildes or more, which the words themselves have, become shorter than the fence.
     """
-    words = _TILDES.sub("~~", cleaned(text))
+    words = _TILDES.sub("~~", _harmless(cleaned(text)))
     return f"~~~~~~ strangers' words, from {phrase(source, 200)}\n{words}\n~~~~~~ end of strangers' words"
+
+
+def address(url: str) -> str:
+    """Return an address of strangers in letters of one alphabet, without blanks and cut to `MAX_ADDRESS`.
+
+    It stands among words of ours; a sentence in it shall not read like one.
+    """
+    return quote(cleaned(url).replace(" ", "%20"), safe=_SAFE_IN_ADDRESS)[:MAX_ADDRESS]
 
 
 def cut(text: str, start: int, longest: int) -> tuple[str, int | None]:

@@ -58,7 +58,7 @@ BY_TOKEN = (
     "/metrics",
     "/mcp",
 )
-"""Beginnings of addresses that know tokens, not sessions; tests/articles/greader and tests/crawler/assistants walk them."""
+"""Beginnings of addresses that know tokens, not sessions; the tests of greader and assistants walk them."""
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 ENDS_SESSIONS = {"logout", "account_logout", "admin:login", "admin:logout"}
 AMID_A_SIGN_IN = {

@@ -14,6 +14,7 @@ from itertools import islice
 from lxml import etree, html
 
 from crawler.reading.embeds import replace_embed
+from crawler.reading.hidden import drop_hidden
 from crawler.text.characters import storable
 
 MATH_TEXT = {"mi", "mn", "mo", "ms", "mtext"}
@@ -52,6 +53,7 @@ def rebuilt(fragment: str, levels: int) -> str | None:
         return None
     if deeper(root, levels + 2):
         return None
+    drop_hidden(root)
     for frame in list(root.iter("iframe")):
         replace_embed(frame)
     _show_images(root)

@@ -19,6 +19,7 @@ from crawler.reading.addresses import absolute
 from crawler.reading.census import take_census
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.fragment import MATH, MATH_ATTRIBUTES, rebuilt
+from crawler.reading.hidden import may_hide
 from crawler.reading.limits import LIMITS
 from crawler.text.characters import storable
 
@@ -147,7 +148,7 @@ class Sanitiser:
             fragment = _as_text(fragment)
         else:
             fragment, empty = _SELF_CLOSED.subn(r"\1 />", fragment) if "/>" in fragment else (fragment, 0)
-            if empty or fragment.count("<") > _MANY_TAGS or _is_shaped(fragment):
+            if empty or fragment.count("<") > _MANY_TAGS or _is_shaped(fragment) or may_hide(fragment):
                 tree = rebuilt(fragment, LIMITS.markup_depth)
                 formulas = tree is not None and "<math" in tree
                 fragment = _as_text(fragment) if tree is None else tree

@@ -8,6 +8,7 @@ from lxml import etree, html
 
 from crawler.reading.documents import PageDocument
 from crawler.reading.feeds.markup import Sanitiser
+from crawler.reading.hidden import drop_hidden, may_hide
 from crawler.reading.limits import LIMITS
 from crawler.reading.pages.language import language_of
 from crawler.reading.pages.maintext import main_text
@@ -35,6 +36,8 @@ def extract_page(body: bytes, *, url: str, content_type: str = "") -> PageDocume
     if root is None:
         return PageDocument(html=packed)
     metadata = read_metadata(root, url)
+    if may_hide(text):
+        drop_hidden(root)
     words = main_text(root, metadata.description)
     return PageDocument(
         html=packed,
