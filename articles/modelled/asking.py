@@ -13,16 +13,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from articles.body import body_of, text_of
+from articles.modelled import prompts
 from articles.modelled.kinds import KINDS, ModelKind, english_name
 from articles.modelled.models import CHECKED, ModelTask
 from articles.modelled.prompts import Prompt
 from articles.modelled.tasks import answer_questions
 from articles.models import Article, Subscriber
+from articles.personal.labels import labels_of
 from crawler.text.keys import digest_of_bytes
 from crawler.web.limits import LimitReached
 
 MAX_OPEN = 10
 """Questions of one person that may wait together."""
+MAX_LABELS_SENT = 200
 DAY = timedelta(days=1)
 
 
@@ -38,6 +41,9 @@ def ask_about(
     The article's page is loaded. Raises CannotAskError, LimitReached.
     """
     kind = KINDS.get(kind_name)
+    if kind_name == "tags":
+        prompt = prompts.tags(article.title, shown_text(article), labels_of(subscriber)[:MAX_LABELS_SENT])
+        return ask(subscriber, kind_name, prompt, now, article=article)
     if kind is None or kind.compose is None:
         raise CannotAskError(_("There is no such question."))
     prompt = _prompt_about(kind, kind.compose, article, language)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -14,8 +15,10 @@ from articles.modelled.asking import tasks_about
 from articles.modelled.checking import TAKEN_OUT, CheckedAnswer, CheckedSentence
 from articles.modelled.kinds import KINDS, other_languages, own_name, page_languages
 from articles.modelled.models import CHECKED, ModelTask
+from articles.modelled.proposals import proposed_labels
 from articles.modelled.sources import keys_in
-from articles.models import Article, Subscriber
+from articles.models import Article, Mark, Subscriber
+from articles.personal.labels import label_named, labels_of
 from crawler.web.sentences import translated
 
 RENEW_SECONDS = 2
@@ -57,6 +60,8 @@ class ShownTask:
     failure: str
     renew_seconds: int
     answer: SourcedAnswer | None = None
+    labels: Sequence[str] = ()
+    """Labels that are proposed."""
     again: str = ""
     """Address where the same is asked again."""
 
@@ -67,6 +72,7 @@ class ModelPanel:
 
     summaries: list[ShownTask]
     translations: list[ShownTask]
+    labels: list[ShownTask]
     page_languages: list[tuple[str, str]]
     other_languages: list[tuple[str, str]]
     chosen: str
@@ -80,6 +86,7 @@ def panel(subscriber: Subscriber, article: int) -> ModelPanel | None:
     return ModelPanel(
         summaries=[each for each in every if each.row.kind == "summary"],
         translations=[each for each in every if each.row.kind == "translation"],
+        labels=[each for each in every if each.row.kind == "tags"],
         page_languages=page_languages(),
         other_languages=other_languages(),
         chosen=(get_language() or settings.LANGUAGE_CODE).split("-")[0],
@@ -100,6 +107,7 @@ def shown(row: ModelTask) -> ShownTask:
         translated(row.failure),
         RENEW_SECONDS if row.is_open else 0,
         sourced(row),
+        _labels(row),
         _again(row),
     )
 
@@ -139,6 +147,14 @@ def address_of(row: ModelTask) -> str:
     if row.article_id is not None:
         return reverse("read-article", args=[row.article_id])
     return reverse("story", args=[story]) if isinstance(story, int) else reverse("ask-answer", args=[row.pk])
+
+
+def _labels(row: ModelTask) -> list[str]:
+    if row.kind != "tags" or row.state != ModelTask.State.DONE:
+        return []
+    given = Mark.objects.filter(subscriber=row.subscriber_id, article=row.article_id)
+    labels = given.values_list("labels", flat=True).first() or []
+    return [label_named(label) for label in proposed_labels(row.answer, labels_of(row.subscriber), labels)]
 
 
 def _again(row: ModelTask) -> str:

@@ -18,9 +18,11 @@ from articles.modelled.asking import CannotAskError
 from articles.modelled.models import ModelTask
 from articles.modelled.passages import first_sentences, passage
 from articles.modelled.prompts import CLOSING, OPENING, QuotedArticle
+from articles.modelled.proposals import proposed_labels
 from articles.modelled.questions import ask_about_story, ask_archive, ask_brief
 from articles.modelled.sources import MAX_FOUND, PASSAGE_CHARACTERS, found_by, question_words
 from articles.models import Article, Subscriber
+from articles.personal.labels import add_labels
 from crawler.database.readers import reading_as
 from crawler.fetching.sandboxed import client as confined
 from crawler.web.limits import LimitReached
@@ -333,3 +335,45 @@ def test_wrong_questions_are_refused(
     model: WebServer, api: APIClient, given: dict[str, Any], status: int
 ) -> None:
     assert api.post("/api/model/", given, format="json").status_code == status
+
+
+# --- Labels -----------------------------------------------------------------------------------------
+
+
+def test_labels_are_proposed_and_never_set(model: WebServer, reader: Client, ann: Subscriber) -> None:
+    article, other = lamp(), lamp(2)
+    add_labels(ann, [other.pk], ["Light", "Old things"])
+    add_labels(ann, [article.pk], ["Cellar"])
+    model.replies[PATH] = stream('- light\n- Cellar\n- "Finds"\n- Kings\n- Third new one')
+    reader.post(f"/read/{article.pk}/model/tags/")
+    answer_next(datetime.now(UTC))
+    assert "Cellar, Light, Old things" in messages_of(model)[0]["content"]
+    page = flat(reader.get(f"/read/{article.pk}/").content)
+    for label in ("Light", "Finds", "Kings"):
+        assert f'name="add" value="{label}"' in page
+    assert 'name="add" value="Cellar"' not in page
+    assert "Third new one" not in page
+    assert article.marks.get().labels == ["Cellar"]
+    reader.post(f"/read/{article.pk}/label/", {"add": "Light"})
+    assert 'name="add" value="Light"' not in flat(reader.get(f"/read/{article.pk}/").content)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Light", ["Light"]),
+        ("1. light\n2. “Finds”.", ["Light", "Finds"]),
+        ("Light, light, LIGHT", ["Light"]),
+        ("Here are the labels:\nLight", ["Light"]),
+        ("a\nb\nc", ["a", "b"]),
+        ("I would file it under many different things", []),
+        ("", []),
+    ],
+)
+def test_labels_are_read_from_an_answer(answer: str, expected: list[str]) -> None:
+    assert proposed_labels(answer, ["Light"], []) == expected
+
+
+def test_programs_ask_for_labels(model: WebServer, api: APIClient) -> None:
+    answer = api.post("/api/model/", {"kind": "tags", "article": lamp().pk}, format="json")
+    assert answer.status_code == 202
