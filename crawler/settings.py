@@ -169,7 +169,7 @@ RETENTION_SHOWN_DAYS = environment.integer("RETENTION_SHOWN_DAYS", 180)
 
 # The address of a language model that speaks OpenAI's chat completions, such as http://localhost:11434/v1 of
 # Ollama, with or without /v1/chat/completions. Empty: there is none, and no page speaks of one. The texts of
-# articles that people want summarised or translated are sent there, and nowhere else.
+# articles that people ask about are sent there, and nowhere else (docs/model.md).
 MODEL_URL = environment.web_address("MODEL_URL", with_path=True)
 # The key that it wants, if any.
 MODEL_KEY = environment.text("MODEL_KEY")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Count, Max, Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -19,6 +20,8 @@ from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.stories import allow, take_apart, take_out
 from articles.exporting.answers import export_page
 from articles.exporting.querying import article_rows, keys_in
+from articles.modelled.questions import newest_about_story
+from articles.modelled.wording import shown
 from articles.personal.following import subscriber_of
 from crawler.web.pages import render_list
 from crawler.web.pagination import page_of
@@ -62,10 +65,12 @@ def story(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one story: every article with its feed and the reason it belongs there."""
     row = get_object_or_404(Story, pk=pk)
     members = list(told().filter(story=row))
+    asked = newest_about_story(subscriber_of(request.user), pk) if settings.MODEL_URL else None
     later = delays([member.article.published for member in members])
     context = {
         "story": row,
         "members": members,
+        "summary": shown(asked) if asked else None,
         "lines": list(
             zip(members, [round(delay / 60) for delay in later], additions_of(members), strict=True)
         ),

@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from articles.modelled.calls import ask_model
-from articles.modelled.models import MAX_ATTEMPTS, ModelTask
+from articles.modelled.checking import check
+from articles.modelled.kinds import KINDS
+from articles.modelled.models import CHECKED, MAX_ATTEMPTS, ModelTask
 from articles.modelled.program import ChatReport
+from articles.modelled.sources import texts_of
 from crawler.engine.leased import claimable, lease_until
 from crawler.text.marking import gettext_noop
 
@@ -89,8 +93,16 @@ def settle(row: ModelTask, report: ChatReport, now: datetime) -> None:
         "failure": "",
         "prompt": [],
     }
-    if _still(row).update(received=len(report.text), **changes):
-        ModelTask.objects.filter(digest=row.digest, state=ModelTask.State.WAITING).update(**changes)
+    has_sources = (kind := KINDS.get(row.kind)) is not None and kind.has_sources
+    checked = msgspec.to_builtins(check(report.text, texts_of(row.subject))) if has_sources else None
+    with transaction.atomic():
+        if not _still(row).update(received=len(report.text), subject=_with(row.subject, checked), **changes):
+            return
+        for other in ModelTask.objects.filter(digest=row.digest, state=ModelTask.State.WAITING):
+            # The same texts have the same numbers, though the articles may be others.
+            ModelTask.objects.filter(pk=other.pk, state=ModelTask.State.WAITING).update(
+                subject=_with(other.subject, checked), **changes
+            )
 
 
 def delete_old(now: datetime, days: int) -> int:
@@ -100,6 +112,10 @@ def delete_old(now: datetime, days: int) -> int:
         state__in=ends, finished__lt=now - timedelta(days=days)
     ).delete()
     return deleted
+
+
+def _with(subject: dict[str, object], checked: object) -> dict[str, object]:
+    return subject | {CHECKED: checked} if checked is not None else subject
 
 
 def _still(row: ModelTask) -> QuerySet[ModelTask]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,16 +10,21 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from articles.enrichment.models import Story
 from articles.modelled.asking import CannotAskError, ask_about, cancel
 from articles.modelled.kinds import NAMES
 from articles.modelled.models import ModelTask
-from articles.models import Article
+from articles.modelled.questions import ask_about_story, ask_archive, ask_brief
+from articles.modelled.sources import keys_in
+from articles.modelled.wording import checked_sentences
+from articles.models import Article, Subscriber
 from articles.personal.following import subscriber_of
 from crawler.web.fields import ReasonCodeField, TextField
 
@@ -26,23 +32,75 @@ KEYS = 2**63 - 1
 
 
 class NewModelTaskSerializer(serializers.Serializer[Any]):
-    """A question about an article. `language` is that of the answer: a code such as `de` or `pt-br`."""
+    """A question: about an article, about a story, to the archive, or for the morning brief.
+
+    Each kind needs the field of what it is about: `article`, `story`, `question`, or none (`brief`).
+    `language` is that of a summary or translation: a code such as `de` or `pt-br`.
+    """
 
     kind = serializers.ChoiceField(choices=NAMES)
-    article = serializers.IntegerField(min_value=1, max_value=KEYS)
+    article = serializers.IntegerField(min_value=1, max_value=KEYS, required=False)
+    story = serializers.IntegerField(min_value=1, max_value=KEYS, required=False)
+    question = TextField(max_length=300, required=False)
     language = TextField(max_length=20, required=False, allow_blank=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Check that what the question is about is given."""
+        needed = {"answer": "question", "story": "story", "brief": "kind"}.get(attrs["kind"], "article")
+        if not attrs.get(needed):
+            raise ValidationError({needed: [_("This field is required.")]})
+        return attrs
+
+
+class AnswerSentenceSerializer(serializers.Serializer[Any]):
+    """A sentence of an answer, and the articles that it stands on; without any, it has no source."""
+
+    text = serializers.CharField()
+    sources = serializers.ListField(child=serializers.IntegerField())
+    is_corrected = serializers.BooleanField(help_text="Its quotation is from other articles than it said.")
 
 
 class ModelTaskSerializer(serializers.ModelSerializer[ModelTask]):
-    """A question to the model, with its answer once `state` is `done`. Answers are plain text or Markdown."""
+    """A question to the model, with its answer once `state` is `done`. Answers are plain text or Markdown.
+
+    `answer` is as the model wrote it. Of answers from several `articles`, `sentences` are checked: each with
+    the articles it stands on, and without quotations that are in none of them.
+    """
 
     failure_code = ReasonCodeField(source="failure")
+    question = serializers.SerializerMethodField()
+    story = serializers.SerializerMethodField()
+    articles = serializers.SerializerMethodField()
+    sentences = serializers.SerializerMethodField()
+
+    def get_question(self, row: ModelTask) -> str:
+        return str(row.subject.get("question", ""))
+
+    def get_story(self, row: ModelTask) -> int | None:
+        story = row.subject.get("story")
+        return story if isinstance(story, int) else None
+
+    def get_articles(self, row: ModelTask) -> list[int]:
+        return keys_in(row.subject)
+
+    @extend_schema_field(AnswerSentenceSerializer(many=True))
+    def get_sentences(self, row: ModelTask) -> list[dict[str, Any]]:
+        keys = keys_in(row.subject)
+        return [
+            {
+                "text": one.text,
+                "sources": [keys[number - 1] for number in one.sources],
+                "is_corrected": one.is_corrected,
+            }
+            for one in checked_sentences(row)
+        ]
 
     class Meta:
         model = ModelTask
         fields = [
             "id", "kind", "article", "language", "state", "model", "created", "started", "finished",
-            "received", "is_cut", "answer", "failure", "failure_code",
+            "received", "is_cut", "question", "story", "articles", "answer", "sentences",
+            "failure", "failure_code",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -70,7 +128,7 @@ class ModelTaskViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
         return ModelTask.objects.filter(subscriber=subscriber_of(self.request.user)).defer("prompt")
 
     @extend_schema(
-        summary="Ask about an article",
+        summary="Ask about an article, about a story, or your archive",
         request=NewModelTaskSerializer,
         responses={202: ModelTaskSerializer},
     )
@@ -79,11 +137,8 @@ class ModelTaskViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
         serializer = NewModelTaskSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         given = serializer.validated_data
-        rows = Article.objects.select_related("page").defer("search", "page__html")
-        article = get_object_or_404(rows, pk=given["article"])
-        subscriber, language = subscriber_of(request.user), given.get("language", "")
         try:
-            row = ask_about(subscriber, given["kind"], article, language, datetime.now(UTC))
+            row = _asked(subscriber_of(request.user), given, datetime.now(UTC))
         except CannotAskError as error:
             raise ValidationError({"detail": [str(error)]}) from error
         return Response(self.get_serializer(row).data, status=202)
@@ -93,3 +148,16 @@ class ModelTaskViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
         """Cancel a question that has no answer yet; one that has an end stays as it is."""
         cancel(self.get_object(), datetime.now(UTC))
         return Response(status=204)
+
+
+def _asked(subscriber: Subscriber, given: Mapping[str, Any], now: datetime) -> ModelTask:
+    """Ask what a program gave. Raises Http404, CannotAskError, LimitReached."""
+    if given["kind"] == "answer":
+        return ask_archive(subscriber, given["question"], now)
+    if given["kind"] == "story":
+        return ask_about_story(subscriber, get_object_or_404(Story, pk=given["story"]), now)
+    if given["kind"] == "brief":
+        return ask_brief(subscriber, now)
+    rows = Article.objects.select_related("page").defer("search", "page__html")
+    article = get_object_or_404(rows, pk=given["article"])
+    return ask_about(subscriber, given["kind"], article, given.get("language", ""), now)

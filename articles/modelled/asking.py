@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import msgspec
@@ -12,16 +13,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from articles.body import body_of, text_of
+from articles.modelled import prompts
 from articles.modelled.kinds import KINDS, ModelKind, english_name
-from articles.modelled.models import ModelTask
+from articles.modelled.models import CHECKED, ModelTask
 from articles.modelled.prompts import Prompt
 from articles.modelled.tasks import answer_questions
 from articles.models import Article, Subscriber
+from articles.personal.labels import labels_of
 from crawler.text.keys import digest_of_bytes
 from crawler.web.limits import LimitReached
 
 MAX_OPEN = 10
 """Questions of one person that may wait together."""
+MAX_LABELS_SENT = 200
 DAY = timedelta(days=1)
 
 
@@ -37,9 +41,12 @@ def ask_about(
     The article's page is loaded. Raises CannotAskError, LimitReached.
     """
     kind = KINDS.get(kind_name)
-    if kind is None:
+    if kind_name == "tags":
+        prompt = prompts.tags(article.title, shown_text(article), labels_of(subscriber)[:MAX_LABELS_SENT])
+        return ask(subscriber, kind_name, prompt, now, article=article)
+    if kind is None or kind.compose is None:
         raise CannotAskError(_("There is no such question."))
-    prompt = _prompt_about(kind, article, language)
+    prompt = _prompt_about(kind, kind.compose, article, language)
     return ask(subscriber, kind.name, prompt, now, article=article, language=language)
 
 
@@ -78,6 +85,8 @@ def ask(
     )
     if kept := ModelTask.objects.filter(digest=key, state=ModelTask.State.DONE).first():
         row.state, row.answer, row.finished = ModelTask.State.DONE, kept.answer, kept.finished
+        if CHECKED in kept.subject:
+            row.subject |= {CHECKED: kept.subject[CHECKED]}
         row.save()
         return row
     _check_limits(subscriber, now)
@@ -112,14 +121,21 @@ def recent_failure(now: datetime) -> ModelTask | None:
     return newest[0] if is_failing else None
 
 
-def _prompt_about(kind: ModelKind, article: Article, language: str) -> Prompt:
+def _prompt_about(
+    kind: ModelKind, compose: Callable[[str, str, str], Prompt], article: Article, language: str
+) -> Prompt:
     name = english_name(language)
     if (language or kind.needs_language) and not name:
         raise CannotAskError(_("Choose a language."))
+    return compose(article.title, shown_text(article), name)
+
+
+def shown_text(article: Article) -> str:
+    """Return the text of an article, whose page is loaded. Raises CannotAskError for one without text."""
     text = text_of(body_of(article).shown).strip() or article.text.strip()
     if not text:
         raise CannotAskError(_("The article has no text here."))
-    return kind.compose(article.title, text, name)
+    return text
 
 
 def _check_limits(subscriber: Subscriber, now: datetime) -> None:

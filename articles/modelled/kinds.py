@@ -1,4 +1,4 @@
-"""Kinds of questions about an article: each makes a prompt of it. A new kind is one more entry of KINDS."""
+"""Kinds of questions to a model. Those with `compose` are about one article, and are made of it alone."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from crawler.text.words import Words
 
 @dataclass(frozen=True, slots=True)
 class ModelKind:
-    """A kind of question: `compose` makes its prompt of title, text and the English name of a language."""
+    """A kind of question: `compose` makes its prompt of title, text and the English name of a language.
+
+    `has_sources` is true for answers from several articles, whose sentences name them.
+    """
 
     name: str
     words: Words
-    compose: Callable[[str, str, str], Prompt]
+    compose: Callable[[str, str, str], Prompt] | None = None
     needs_language: bool = False
+    has_sources: bool = False
 
 
 KINDS: Mapping[str, ModelKind] = {
@@ -29,6 +33,10 @@ KINDS: Mapping[str, ModelKind] = {
     for kind in (
         ModelKind("summary", gettext_lazy("Summary"), prompts.summary),
         ModelKind("translation", gettext_lazy("Translation"), prompts.translation, needs_language=True),
+        ModelKind("answer", gettext_lazy("Answer"), has_sources=True),
+        ModelKind("story", gettext_lazy("Summary of the story"), has_sources=True),
+        ModelKind("brief", gettext_lazy("Morning brief"), has_sources=True),
+        ModelKind("tags", gettext_lazy("Labels that fit")),
     )
 }
 NAMES = tuple(KINDS)

@@ -33,7 +33,7 @@ class ModelTaskQuerySet(models.QuerySet["ModelTask"]):
 
 
 class ModelTask(models.Model):
-    """A question to a language model: an article to summarise or translate, and the answer.
+    """A question to a language model, about an article or several, and the answer.
 
     `digest` is that of kind, prompt and model: the same question is answered with the answer that is kept.
     The prompt itself is kept as long as it is needed. A question is leased to a process for as long as an
@@ -98,3 +98,6 @@ class ModelTask(models.Model):
 
 
 CURRENT = [ModelTask.State.WAITING, ModelTask.State.RUNNING, ModelTask.State.DONE]
+
+CHECKED = "checked"
+"""The key of `subject` with the checked answer (`checking.CheckedAnswer`)."""

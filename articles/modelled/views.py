@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from articles.modelled.asking import CannotAskError, ask_about, cancel
 from articles.modelled.models import ModelTask
-from articles.modelled.wording import shown
+from articles.modelled.wording import address_of, shown
 from articles.models import Article
 from articles.personal.following import subscriber_of
 from crawler.web.limits import LimitReached
@@ -24,7 +24,7 @@ from crawler.web.pages import safe_next, wants_part
 @require_POST
 def ask(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     """Ask about an article, and go back to it, where the answer will stand."""
-    _need_model()
+    need_model()
     rows = Article.objects.select_related("page").defer("search", "page__html")
     article = get_object_or_404(rows, pk=pk)
     back = safe_next(request, reverse("read-article", args=[pk])).partition("#")[0]
@@ -41,24 +41,26 @@ def ask(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
 @never_cache
 def task(request: HttpRequest, pk: int) -> HttpResponse:
     """Show how far a question is, or its answer: for htmx its box, else the article with it."""
-    return _answer(request, _own(request, pk))
+    return _answer(request, own_task(request, pk))
 
 
 @require_POST
 def cancel_task(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel a question that has no answer yet."""
-    row = _own(request, pk)
+    row = own_task(request, pk)
     cancel(row, datetime.now(UTC))
     row.refresh_from_db()
     return _answer(request, row)
 
 
-def _own(request: HttpRequest, pk: int) -> ModelTask:
-    _need_model()
+def own_task(request: HttpRequest, pk: int) -> ModelTask:
+    """Return a question of the person who asks for the page. Raises Http404."""
+    need_model()
     return get_object_or_404(ModelTask, pk=pk, subscriber=subscriber_of(request.user))
 
 
-def _need_model() -> None:
+def need_model() -> None:
+    """Raise Http404 where there is no language model."""
     if not settings.MODEL_URL:
         raise Http404("there is no language model")
 
@@ -67,7 +69,5 @@ def _answer(request: HttpRequest, row: ModelTask) -> HttpResponse:
     if wants_part(request):
         article = Article.objects.only("language").filter(model_tasks=row).first()
         return render(request, "modelled/_task.html", {"shown": shown(row), "article": article})
-    if row.article_id is None:
-        raise Http404("the question is about no article")
-    back = safe_next(request, reverse("read-article", args=[row.article_id])).partition("#")[0]
+    back = safe_next(request, address_of(row)).partition("#")[0]
     return HttpResponseRedirect(f"{back}#model-{row.pk}")

@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 from django.conf import settings
+from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from articles.modelled.asking import tasks_about
+from articles.modelled.checking import TAKEN_OUT, CheckedAnswer, CheckedSentence
 from articles.modelled.kinds import KINDS, other_languages, own_name, page_languages
-from articles.modelled.models import ModelTask
-from articles.models import Subscriber
+from articles.modelled.models import CHECKED, ModelTask
+from articles.modelled.proposals import proposed_labels
+from articles.modelled.sources import keys_in
+from articles.models import Article, Mark, Subscriber
+from articles.personal.labels import label_named, labels_of
 from crawler.web.sentences import translated
 
 RENEW_SECONDS = 2
+_SHOWN = ("title", "text", "url", "identity", "published", "language", "feed__title", "feed__url")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSource:
+    """An article that an answer stands on; `article` is None if the person can no longer read it."""
+
+    number: int
+    article: Article | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSentence:
+    """A sentence of an answer with its sources, and whether the model named another one."""
+
+    text: str
+    sources: list[ShownSource]
+    is_corrected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourcedAnswer:
+    """A checked answer, the articles that the model got, and the number of quotations taken out."""
+
+    paragraphs: list[list[ShownSentence]]
+    sources: list[ShownSource]
+    taken_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +59,11 @@ class ShownTask:
     heading: str
     failure: str
     renew_seconds: int
+    answer: SourcedAnswer | None = None
+    labels: Sequence[str] = ()
+    """Labels that are proposed."""
+    again: str = ""
+    """Address where the same is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +72,7 @@ class ModelPanel:
 
     summaries: list[ShownTask]
     translations: list[ShownTask]
+    labels: list[ShownTask]
     page_languages: list[tuple[str, str]]
     other_languages: list[tuple[str, str]]
     chosen: str
@@ -46,6 +86,7 @@ def panel(subscriber: Subscriber, article: int) -> ModelPanel | None:
     return ModelPanel(
         summaries=[each for each in every if each.row.kind == "summary"],
         translations=[each for each in every if each.row.kind == "translation"],
+        labels=[each for each in every if each.row.kind == "tags"],
         page_languages=page_languages(),
         other_languages=other_languages(),
         chosen=(get_language() or settings.LANGUAGE_CODE).split("-")[0],
@@ -56,6 +97,70 @@ def shown(row: ModelTask) -> ShownTask:
     """Return a question as pages show it."""
     kind = KINDS.get(row.kind)
     heading = str(kind.words) if kind else row.kind
-    if row.language:
+    if row.kind == "answer":
+        heading = str(row.subject.get("question", heading))
+    elif row.language:
         heading = _("%(kind)s: %(language)s") % {"kind": heading, "language": own_name(row.language)}
-    return ShownTask(row, heading, translated(row.failure), RENEW_SECONDS if row.is_open else 0)
+    return ShownTask(
+        row,
+        heading,
+        translated(row.failure),
+        RENEW_SECONDS if row.is_open else 0,
+        sourced(row),
+        _labels(row),
+        _again(row),
+    )
+
+
+def sourced(row: ModelTask) -> SourcedAnswer | None:
+    """Return the checked answer of a question to several articles, None for others and without an answer."""
+    sentences = checked_sentences(row)
+    if not sentences:
+        return None
+    keys = keys_in(row.subject)
+    articles = Article.objects.filter(pk__in=keys).select_related("feed").only(*_SHOWN).in_bulk()
+    sources = [ShownSource(number, articles.get(key)) for number, key in enumerate(keys, 1)]
+    paragraphs: list[list[ShownSentence]] = []
+    for one in sentences:
+        if one.begins or not paragraphs:
+            paragraphs.append([])
+        named = [sources[number - 1] for number in one.sources]
+        paragraphs[-1].append(ShownSentence(one.text, named, one.is_corrected))
+    checked = msgspec.convert(row.subject[CHECKED], CheckedAnswer)
+    return SourcedAnswer(paragraphs, sources, checked.taken_out)
+
+
+def checked_sentences(row: ModelTask) -> list[CheckedSentence]:
+    """Return the sentences of a checked answer, with words in place of quotations that were taken out."""
+    if row.state != ModelTask.State.DONE or CHECKED not in row.subject:
+        return []
+    instead = "[" + _("a quotation that is not in the article was taken out") + "]"
+    checked = msgspec.convert(row.subject[CHECKED], CheckedAnswer)
+    return [
+        msgspec.structs.replace(one, text=one.text.replace(TAKEN_OUT, instead)) for one in checked.sentences
+    ]
+
+
+def address_of(row: ModelTask) -> str:
+    """Return the address of the page on which a question stands."""
+    story = row.subject.get("story")
+    if row.article_id is not None:
+        return reverse("read-article", args=[row.article_id])
+    return reverse("story", args=[story]) if isinstance(story, int) else reverse("ask-answer", args=[row.pk])
+
+
+def _labels(row: ModelTask) -> list[str]:
+    if row.kind != "tags" or row.state != ModelTask.State.DONE:
+        return []
+    given = Mark.objects.filter(subscriber=row.subscriber_id, article=row.article_id)
+    labels = given.values_list("labels", flat=True).first() or []
+    return [label_named(label) for label in proposed_labels(row.answer, labels_of(row.subscriber), labels)]
+
+
+def _again(row: ModelTask) -> str:
+    if row.article_id is not None:
+        return reverse("model-ask", args=[row.article_id, row.kind])
+    story = row.subject.get("story")
+    if isinstance(story, int):
+        return reverse("story-summary", args=[story])
+    return reverse("morning-brief" if row.kind == "brief" else "ask")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.forms import BoundField
@@ -67,6 +68,8 @@ class RuleForm(RowForm):
         self.fields["when"].choices = whens  # type: ignore[attr-defined]
         self.fields["weekday"].widget = forms.Select(choices=list(WEEKDAYS.items()))
         self.fields["targets"].queryset = Target.objects.filter(user=user)  # type: ignore[attr-defined]
+        if not settings.MODEL_URL:
+            del self.fields["with_brief"]
         self.own_address = own_address(user)
         for name in _DEFAULTS:
             self.fields[name].required = False

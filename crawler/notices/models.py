@@ -105,6 +105,7 @@ RULE_FIELDS = (
     "words",
     "without_words",
     "once_a_story",
+    "with_brief",
     "pace",
     "hour",
     "weekday",
@@ -184,6 +185,9 @@ class Rule(models.Model):
     words = models.CharField(max_length=300, blank=True)
     without_words = models.CharField(max_length=300, blank=True)
     once_a_story = models.BooleanField(default=True)
+    with_brief = models.BooleanField(
+        default=False, db_default=False, help_text="Digests begin with a brief of the language model."
+    )
     pace = models.CharField(max_length=6, choices=Pace, default=Pace.NOW)
     hour = _hour(default=8)
     weekday = models.PositiveSmallIntegerField(default=0, validators=[MaxValueValidator(6)])

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from crawler.accounts.models import Account
+from crawler.notices.briefs import DigestBrief, brief_for, prepare_brief
 from crawler.notices.models import Notice, Notification, Rule, Target
 from crawler.notices.times import HOUR, after_quiet_hours, last_slot
 from crawler.notices.wording import MAX_TEXT, MAX_TITLE, filled
@@ -40,7 +41,8 @@ def write(rule: Rule, now: datetime) -> int:
     with translation.override(language), timezone.override(zone):
         if rule.pace == Rule.Pace.NOW:
             return _write_alerts(rule, now, zone)
-        return _write_digest(rule, now, zone)
+        prepare_brief(rule, now, zone)
+        return _write_digest(rule, now, zone, brief_for(rule, now))
 
 
 def choices_of(user: User) -> tuple[str, tzinfo]:
@@ -114,7 +116,7 @@ def facts_of(rule: Rule, notice: Notice) -> dict[str, Any]:
 
 
 @transaction.atomic
-def _write_digest(rule: Rule, now: datetime, zone: tzinfo) -> int:
+def _write_digest(rule: Rule, now: datetime, zone: tzinfo, brief: DigestBrief | None) -> int:
     weekday = rule.weekday if rule.pace == Rule.Pace.WEEKLY else None
     slot = last_slot(now, rule.hour, weekday, zone)
     if slot <= max(rule.digested or rule.created, rule.created):
@@ -126,7 +128,7 @@ def _write_digest(rule: Rule, now: datetime, zone: tzinfo) -> int:
     targets = list(rule.targets.all())
     if not notices or not targets:
         return 0
-    title, text, html = digest(rule, notices, rest)
+    title, text, html = digest(rule, notices, rest, brief)
     facts = {"when": rule.when, "rule": str(rule), "items": [facts_of(rule, notice) for notice in notices]}
     rows = [
         Notification(
@@ -148,8 +150,10 @@ def _write_digest(rule: Rule, now: datetime, zone: tzinfo) -> int:
     return len(rows)
 
 
-def digest(rule: Rule, notices: Sequence[Notice], rest: int = 0) -> tuple[str, str, str]:
-    """Return the title, the text and the HTML of a digest, stories first, then by source."""
+def digest(
+    rule: Rule, notices: Sequence[Notice], rest: int = 0, brief: DigestBrief | None = None
+) -> tuple[str, str, str]:
+    """Return the title, the text and the HTML of a digest: the brief, then stories, then by source."""
     number = len(notices) + rest
     message = ngettext("%(name)s: %(count)d piece of news", "%(name)s: %(count)d pieces of news", number)
     title = one_line(message % {"name": rule, "count": number}, MAX_TITLE)
@@ -163,6 +167,8 @@ def digest(rule: Rule, notices: Sequence[Notice], rest: int = 0) -> tuple[str, s
         "title": title,
         "sections": [(name, [_piece(notice) for notice in rows]) for name, rows in sections.items()],
         "rest": rest,
+        "brief": brief,
+        "public_url": settings.PUBLIC_URL,
         "stop": stop_address(rule),
         "home": absolute(reverse("read")),
         "language": translation.get_language(),

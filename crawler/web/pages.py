@@ -13,9 +13,12 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 
-def program(request: HttpRequest) -> dict[str, str]:
-    """Return the name of the program that runs commands, as a context processor."""
-    return {"program": settings.PROGRAM}
+def program(request: HttpRequest) -> dict[str, str | bool]:
+    """Return the name of the program that runs commands, and whether people may ask a language model.
+
+    A context processor.
+    """
+    return {"program": settings.PROGRAM, "has_model": bool(settings.MODEL_URL) and not settings.DEMO}
 
 
 def wants_part(request: HttpRequest) -> bool:
