@@ -1,17 +1,18 @@
-"""Whether vectors help: the other articles of a story, and articles of a topic, found by words and by meaning.
+"""The other articles of a story, and articles of a topic, found by words and by meaning.
 
     python -m benchmarks.meaning WORLD (--url http://localhost:11434/v1 --model NAME | --stand-in)
 
-WORLD is a folder of zip files with sites (`benchmarks/world.py`). All entries of all feeds are stored with the
-main text of their pages, and enriched, in an embedded PostgreSQL of its own. Each article gets a vector from
-the endpoint as in the product. Truth are labels that owe nothing to vectors: pages that several feeds have,
-and edited copies under other titles, are one story; the category of the feed or of the article's own tags is
-its topic. An article's title is searched; recall@10 and MRR are of the other articles of its story, precision@10
-of those with its topic. "words" needs all words of the title, as the search page does; "any word" needs one.
+WORLD is a folder of zip files with sites (`benchmarks/world.py`). All entries of all feeds are stored with
+the main text of their pages, and enriched, in an embedded PostgreSQL of its own. Each article gets a vector
+from the endpoint as in the product. Truth are labels that owe nothing to vectors: pages that several feeds
+have, and edited copies, half of them under longer titles, are one story; the category of the feed or of the
+article's own tags is its topic. An article's title is searched; recall@10 and MRR are of the other articles
+of its story, precision@10 of those with its topic. "words" needs all words of the title, as the search page
+does; "any word" needs one.
 
-The stand-in is no language model: hashed words and character trigrams with idf, reduced to 128 dimensions by a
-singular value decomposition of the articles themselves (latent semantic analysis). It shows that the parts fit
-together, and what co-occurrence alone brings; a real model has to be measured with --url.
+The stand-in is no language model: hashed words and character trigrams with idf, reduced to 128 dimensions by
+a singular value decomposition of the articles themselves (latent semantic analysis). It shows that the parts
+fit together, and what co-occurrence alone brings; a real model has to be measured with --url.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _claim(now: datetime) -> VectorFilling | None:
 
 
 def _begin(row: VectorFilling) -> int:
-    """Return the key up to which articles need no look: 0 if the model or its table is another than it was."""
+    """Return the key up to which articles need no look, 0 if the table is not that of the model."""
     table = vector_table()
     return row.complete_until if table and table.model == settings.EMBEDDINGS_MODEL else 0
 

@@ -1,4 +1,4 @@
-"""The state of the filling with vectors, and the vectors of searches; those of articles are in `vectors.py`."""
+"""The state of the filling with vectors, and the vectors of searches (`vectors.py` has those of articles)."""
 
 from __future__ import annotations
 

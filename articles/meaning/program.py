@@ -17,7 +17,7 @@ EMBED = "embed"
 
 
 class EmbeddingReport(msgspec.Struct, frozen=True):
-    """The program's answer: unit vectors in the order of the texts, [] for one without; or why there are none.
+    """The program's answer: unit vectors in the order of the texts, [] for one without, or a failure.
 
     `state` is done, busy (`wait` is in seconds), refused (the texts themselves) or failed.
     """

@@ -54,8 +54,9 @@ def hybrid(
 ) -> HybridHits:
     """Return the articles that a search finds by its words and by meaning, the best first.
 
-    `found` are the newest of its `matches` by words; `candidates` are the articles that all its operators and filters leave, whatever words they have. Without
-    vectors, or where the model does not answer in time, these are the articles found by words.
+    `found` are the newest of its `matches` by words; `candidates` are the articles that all its operators and
+    filters leave, whatever words they have. Without vectors, or where the model does not answer in time, the
+    result is what is found by words.
     """
     ranked = list(by_rank(Article.objects.filter(id__in=found), words).values_list("pk", flat=True))
     near = _near(words, candidates)

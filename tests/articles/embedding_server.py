@@ -17,7 +17,7 @@ SYNONYMS = {"lamp": 0, "lantern": 0, "light": 0, "boat": 1, "ferry": 1, "ship": 
 
 
 def vector_of(text: str, size: int = SIZE) -> list[float]:
-    """The sum of the directions of a text's words: some share one, the others have a small one of their own."""
+    """The sum of the directions of a text's words: some share one, the others have a small one each."""
     vector = [0.0] * size
     for word in re.findall(r"\w+", text.lower()):
         if word.rstrip("s") in SYNONYMS:
