@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, QuerySet
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
@@ -18,7 +18,9 @@ from rest_framework.views import APIView
 
 from articles.exporting.answers import Exported
 from articles.filters import ArticleFilter
-from articles.listing import newest_keys
+from articles.listing import RANKED, newest_keys
+from articles.meaning.related import related_articles
+from articles.meaning.searching import hybrid
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal.following import follow, refile, subscriber_of, unfollow
 from articles.personal.selection import create_personal_feed, revoke_address, rotate_address
@@ -32,7 +34,7 @@ from articles.serializers import (
     SubscriptionSerializer,
     TopicSerializer,
 )
-from crawler.web.pagination import KeysetPages
+from crawler.web.pagination import KeysetPages, page_size
 from feeds.adding.add import add_feed
 
 
@@ -69,7 +71,41 @@ class ArticleViewSet(Exported, viewsets.ReadOnlyModelViewSet[Article]):
         return articles.select_related("page").defer("search", "page__html")
 
     def get_serializer_class(self) -> type[BaseSerializer[Article]]:
-        return ArticleSerializer if self.action == "list" else ArticleDetailSerializer
+        return ArticleDetailSerializer if self.action == "retrieve" else ArticleSerializer
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "order",
+                {"type": "string", "enum": ["best"]},
+                description="With `q`: the best matches first, by words and, where there is an embeddings "
+                "endpoint, by meaning; one answer without further pages.",
+            )
+        ]
+    )
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        if request.query_params.get("order") != "best" or not request.query_params.get("q"):
+            return super().list(request, *args, **kwargs)
+        size = page_size(request)
+        matches = self.filter_queryset(self.get_queryset())
+        words = request.query_params["q"]
+        without_words = request.query_params.copy()
+        without_words.pop("q")
+        candidates = ArticleFilter(without_words, Article.objects.search(words, by_words=False)).qs
+        hits = hybrid(words, newest_keys(matches, RANKED), matches, candidates, limit=size)
+        rows = {row.pk: row for row in self.get_queryset().filter(pk__in=hits.keys[:size])}
+        found = [rows[key] for key in hits.keys[:size] if key in rows]
+        return Response({"next": None, "results": self.get_serializer(found, many=True).data})
+
+    @extend_schema(
+        summary="Articles about the same",
+        description="The nearest by meaning, at most five; none without an embeddings endpoint.",
+        responses=ArticleSerializer(many=True),
+    )
+    @action(detail=True, pagination_class=None, filterset_class=None)
+    def related(self, request: Request, pk: str) -> Response:
+        article = self.get_object()
+        return Response(ArticleSerializer(related_articles(article), many=True).data)
 
 
 class SubscriberViewSet(viewsets.ReadOnlyModelViewSet[Subscriber]):

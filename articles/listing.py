@@ -44,6 +44,12 @@ def latest(limit: int) -> QuerySet[Article]:
     return lean(Article.objects.order_by("-id"))[:limit]
 
 
+def in_order(keys: Sequence[int]) -> list[Article]:
+    """Return the articles with these keys, in their order; those that have gone are left out."""
+    rows = {row.pk: row for row in lean(Article.objects.filter(pk__in=keys))}
+    return [rows[key] for key in keys if key in rows]
+
+
 def once_a_page(keys: Sequence[int]) -> list[int]:
     """Return these keys of articles with the first alone of those that lead to one page.
 

@@ -93,13 +93,17 @@ class ArticleQuerySet(models.QuerySet["Article"]):
         """Order by time of publication, newest first, ties by id."""
         return self.order_by("-published", "-id")
 
-    def search(self, words: str, language: str = "", *, typing: bool = False) -> ArticleQuerySet:
+    def search(
+        self, words: str, language: str = "", *, typing: bool = False, by_words: bool = True
+    ) -> ArticleQuerySet:
         """Filter to articles that match a web-style query in title, author or text, and its operators.
 
-        With `typing`, the last word may be the beginning of one.
+        With `typing`, the last word may be the beginning of one. Without `by_words` its operators are all
+        that counts.
         """
         plain, operators = split_operators(words)
-        articles = self.filter(article_condition(plain, language, typing=typing)) if plain else self
+        is_filtered = plain and by_words
+        articles = self.filter(article_condition(plain, language, typing=typing)) if is_filtered else self
         for operator in operators:
             articles = articles.filter(operator.condition)
         return articles

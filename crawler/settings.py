@@ -182,6 +182,18 @@ MODEL_SECONDS = environment.integer("MODEL_SECONDS", 120, min_value=1, max_value
 # Answers that one person may have made in 24 hours; what was asked before costs none. 0: none at all.
 MODEL_DAILY_ANSWERS = environment.integer("MODEL_DAILY_ANSWERS", 100)
 
+# The address of an embeddings endpoint that speaks OpenAI's API, such as http://localhost:11434/v1 of Ollama,
+# with or without /v1/embeddings: searches find by meaning, too, and articles show related ones. Empty: there
+# is none. The title and the beginning of the text of every article are sent there, and the words of searches.
+EMBEDDINGS_URL = environment.web_address("EMBEDDINGS_URL", with_path=True)
+# The key that it wants, if any.
+EMBEDDINGS_KEY = environment.text("EMBEDDINGS_KEY")
+# The model's name there, such as nomic-embed-text; needed where EMBEDDINGS_URL is set. With another model all
+# articles get new vectors.
+EMBEDDINGS_MODEL = environment.text("EMBEDDINGS_MODEL")
+if EMBEDDINGS_URL and not EMBEDDINGS_MODEL:
+    raise ImproperlyConfigured("EMBEDDINGS_URL needs EMBEDDINGS_MODEL")
+
 # --- Celery -----------------------------------------------------------------------------------------
 
 # A task is acknowledged when done, so a killed worker's tasks run again: every task is idempotent.
@@ -245,6 +257,7 @@ CELERY_TASK_ROUTES = {
     "feeds.mail.tasks.*": {"queue": "notify"},
     "articles.saved.tasks.*": {"queue": "notify"},
     "articles.modelled.tasks.*": {"queue": "model"},
+    "articles.meaning.tasks.*": {"queue": "model"},
     "articles.tasks.reread": {"queue": "fetch"},
     "articles.tasks.take_reread": {"queue": "store"},
 }
@@ -286,6 +299,7 @@ INSTALLED_APPS = [
     "articles.saved",
     "articles.edits",
     "articles.modelled",
+    "articles.meaning",
     "articles.interest",
     "recrawl",
     "crawler.operation.site.admin_config.GroupedAdminConfig",

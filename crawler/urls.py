@@ -61,6 +61,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("articles.saved.urls")),
     path("", include("articles.edits.urls")),
     path("", include("articles.modelled.urls")),
+    path("", include("articles.meaning.urls")),
     path("read/", include("articles.reader.urls")),
     path("settings/", include("crawler.operation.site.settings_urls")),
     path("me/notifications/", include("crawler.notices.urls")),

@@ -80,6 +80,8 @@ def _start_session_server() -> PostgreSQL:
     data_dir.chmod(0o711)  # under root the server runs as another user and must reach its directory
     server = PostgreSQL(data_dir, UNSAFE_BUT_FAST)
     server.start()
+    with server.connect("template1") as connection:  # Freshet's role may not create it in tests' databases
+        connection.execute("CREATE EXTENSION vector")
     os.environ["DATABASE_URL"] = url = server.credentials.database_url
     settings.DATABASE_URL = url
     database = connections.databases["default"]

@@ -70,10 +70,15 @@ class ChatError(Exception):
 
 def completions_address(url: str) -> str:
     """Return the address of the chat completions of a server that is given by any of its addresses."""
+    return endpoint_address(url, "/chat/completions")
+
+
+def endpoint_address(url: str, path: str) -> str:
+    """Return the address of a server's endpoint, such as "/embeddings"; `url` may end with /v1 or with it."""
     url = url.rstrip("/")
-    if url.endswith("/chat/completions"):
+    if url.endswith(path):
         return url
-    return f"{url}/chat/completions" if _VERSION.search(urlsplit(url).path) else f"{url}/v1/chat/completions"
+    return f"{url}{path}" if _VERSION.search(urlsplit(url).path) else f"{url}/v1{path}"
 
 
 def ask(question: ChatQuestion) -> Generator[int, None, str]:
@@ -119,7 +124,7 @@ def _asked(question: ChatQuestion, until: float) -> Generator[int, None, str]:
                 timeout=timeout,
             ) as response:
                 if response.status_code != 200:
-                    raise _refusal(response, question.key)
+                    raise refusal(response, question.key)
                 return (yield from _read(response.raw, until))
     except (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError) as error:
         raise ChatError(TOO_SLOW) from error
@@ -142,7 +147,8 @@ def _read(raw: Any, until: float) -> Generator[int, None, str]:
     return reader.answer()
 
 
-def _refusal(response: Any, key: str) -> ChatError:
+def refusal(response: Any, key: str) -> ChatError:
+    """Return the error for a response whose status is not 200, without the key that some servers repeat."""
     status: int = response.status_code
     if status in {429, 503}:
         wait = response.headers.get("Retry-After", "")
@@ -162,13 +168,13 @@ def _refusal(response: Any, key: str) -> ChatError:
 def _words_of_error(body: bytes) -> str:
     """Return what an answer that is an error says, "" for pages and for nothing."""
     try:
-        return _error_in(msgspec.json.decode(body))
+        return error_in(msgspec.json.decode(body))
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         words = " ".join(storable(body.decode("utf-8", "replace")).split())[:200]
         return "" if "<" in words else words
 
 
-def _error_in(value: Any) -> str:
+def error_in(value: Any) -> str:
     """Return the words of an error in an object of JSON, "" where it tells of none."""
     error = value.get("error", value.get("detail")) if isinstance(value, dict) else None
     if isinstance(error, dict):
@@ -241,7 +247,7 @@ class AnswerReader:
             event = msgspec.json.decode(data)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             raise ChatError(NONSENSE) from error
-        if words := _error_in(event):
+        if words := error_in(event):
             raise ChatError(Reason("The model's server says: {0}", words))
         choices = event.get("choices") if isinstance(event, dict) else None
         if not isinstance(choices, list):

@@ -546,6 +546,7 @@ def _article(
         "saved": getattr(row, "saved", None),
         "edited": _edits_in_words(row.pk) if getattr(row, "has_versions", True) else ("", False),
         "modelled": panel(subscriber, row.pk),
+        "shows_related": bool(settings.EMBEDDINGS_URL) and not settings.DEMO,
         "own_collections": names_to_add_to(subscriber),
         "sentences": sentences(shown_body) if "mark" in request.GET else [],
         "source": source,

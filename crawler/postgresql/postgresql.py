@@ -161,6 +161,8 @@ class PostgreSQL:
         self.spawn()
         self._wait(timeout)
         self._settle_roles()
+        if os.environ.get("EMBEDDINGS_URL"):
+            self._create_vector_extension()
 
     def spawn(self) -> None:
         """Start the server process on an existing cluster without waiting for it."""
@@ -314,6 +316,13 @@ class PostgreSQL:
                 )
                 connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(role, role))
                 connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(role))
+
+    def _create_vector_extension(self) -> None:
+        """Create pgvector for Freshet's role, which may not do it itself, if this server has it."""
+        with self.connect("freshet") as connection:
+            query = "SELECT FROM pg_available_extensions WHERE name = 'vector'"
+            if connection.execute(query).fetchone() is not None:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
 
 
 def major_of(data_dir: Path) -> str:

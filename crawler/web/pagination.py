@@ -55,7 +55,11 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
 
 def page_of(
-    request: HttpRequest, rows: QuerySet[Any], *, size: int = PAGE_SIZE, known_count: int | None = None
+    request: HttpRequest,
+    rows: QuerySet[Any] | Sequence[Any],
+    *,
+    size: int = PAGE_SIZE,
+    known_count: int | None = None,
 ) -> Page[Any]:
     """Return the page that ?page= names, the nearest page for invalid numbers.
 
@@ -98,7 +102,7 @@ class KeysetPages(BasePagination):
     """
 
     def paginate_queryset(self, queryset: Any, request: Request, view: APIView | None = None) -> list[Any]:
-        size = _page_size(request)
+        size = page_size(request)
         column, falling = _ordering(queryset)
         if cursor := request.query_params.get("cursor"):
             queryset = queryset.filter(beyond(column, *_decoded(cursor), falling=falling))
@@ -154,7 +158,8 @@ _SIZE = _parameter(
 )
 
 
-def _page_size(request: Request) -> int:
+def page_size(request: Request) -> int:
+    """Return the number of rows that a request wants on a page."""
     try:
         size = int(request.query_params.get("page_size", PAGE_SIZE))
     except ValueError:

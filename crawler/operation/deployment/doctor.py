@@ -24,6 +24,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from articles.meaning.filling import trouble, vector_count
+from articles.meaning.vectors import extension_problem
 from crawler.celery import app
 from crawler.database.backups import unknown_migrations
 from crawler.database.takeover import missing_migrations
@@ -322,7 +324,23 @@ def _mirror() -> Iterator[Finding]:
     yield Finding("mirror", "note" if waiting or aside else "fine", sentence, remedy)
 
 
-IN_DATABASE = {"tables", "processes", "hubs"}
+def _meaning() -> Iterator[Finding]:
+    if not settings.EMBEDDINGS_URL:
+        return
+    if problem := extension_problem():
+        remedy = "Install pgvector 0.8 or later there, and as its superuser: CREATE EXTENSION vector."
+        yield Finding("meaning", "bad", f"Searches do not find by meaning: {problem}", remedy)
+        return
+    _since, failure = trouble()
+    if failure:
+        remedy = "Look at the endpoint that EMBEDDINGS_URL names; Freshet asks again by itself."
+        yield Finding("meaning", "bad", f"Articles get no vectors: {failure}", remedy)
+        return
+    sentence = f"PostgreSQL has pgvector. Articles with a vector: about {vector_count():,}."
+    yield Finding("meaning", "fine", sentence)
+
+
+IN_DATABASE = {"tables", "processes", "hubs", "meaning"}
 """Examinations that only look into the database."""
 EXAMINATIONS: dict[str, Callable[[], Iterator[Finding]]] = {
     "version": _version,
@@ -337,6 +355,7 @@ EXAMINATIONS: dict[str, Callable[[], Iterator[Finding]]] = {
     "hubs": _hubs,
     "walls": _walls,
     "mirror": _mirror,
+    "meaning": _meaning,
 }
 
 

@@ -61,7 +61,8 @@ def children(sealed: Sealed) -> list[Child]:
             Child("graph", forked(_graph), GRAPH_QUEUES, later=True),
             Child("notifier", forked(_notifier), NOTIFIER_QUEUES, later=True),
         ]
-    asking = [Child("model", forked(_model), MODEL_QUEUES, later=True)] if settings.MODEL_URL else []
+    has_model = settings.MODEL_URL or settings.EMBEDDINGS_URL
+    asking = [Child("model", forked(_model), MODEL_QUEUES, later=True)] if has_model else []
     return [
         Child("web", forked(_web)),
         sealed.child("terminal", "fetch", pool="threads", concurrency=8 if memory.is_small() else 32),
@@ -198,7 +199,7 @@ def _notifier() -> None:
 
 
 def _model() -> None:
-    """Run the worker that asks the language model, one question after the other."""
+    """Run the worker that asks the language model and the embeddings endpoint, one after the other."""
     workers.work("model", ",".join(MODEL_QUEUES), niceness=NICENESS)
 
 

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from articles.meaning.filling import trouble
 from articles.modelled.asking import recent_failure
 from crawler.notices.models import Target
 from crawler.notices.watching import LITTLE_ROOM
@@ -42,12 +43,13 @@ def own_groups(
 ) -> list[Group]:
     """Return what waits for this person beside feeds; `room` is free bytes and in how many days it is full.
 
-    The disk, the language model and the mail server are told to those who operate Freshet (`operates`).
+    The disk, the models and the mail server are told to those who operate Freshet (`operates`).
     """
     groups = failing_parts(health)
     if operates:
         groups += _disk(*room)
         groups += _model(now)
+        groups += _meaning(now)
     groups += _targets(person, now, operates=operates)
     return groups + _mailboxes(person, now, zone)
 
@@ -96,6 +98,23 @@ def _model(now: datetime) -> list[Group]:
             cause=_("The language model does not answer"),
             about=row.model,
             text=_sentence(row.finished, row.failure, now),
+            shape="warn",
+        )
+    ]
+
+
+def _meaning(now: datetime) -> list[Group]:
+    """Return that articles are not found by meaning, if PostgreSQL or the embeddings endpoint is why."""
+    since, failure = trouble() if settings.EMBEDDINGS_URL else (None, "")
+    if not failure:
+        return []
+    return [
+        Group(
+            key="meaning",
+            who="you",
+            cause=_("Searches do not find by meaning"),
+            about=settings.EMBEDDINGS_MODEL,
+            text=_sentence(since, failure, now),
             shape="warn",
         )
     ]

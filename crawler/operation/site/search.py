@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
@@ -22,7 +23,17 @@ from django.views.decorators.http import require_POST, require_safe
 from articles.enrichment.models import Enrichment
 from articles.exporting.answers import export_page
 from articles.exporting.querying import article_rows, keys_in
-from articles.listing import RANKED, by_rank, languages, lean, newest_keys, once_a_page, snippets
+from articles.listing import (
+    RANKED,
+    by_rank,
+    in_order,
+    languages,
+    lean,
+    newest_keys,
+    once_a_page,
+    snippets,
+)
+from articles.meaning.searching import hybrid
 from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber
 from articles.operators import split_operators
 from articles.personal.following import subscriber_of
@@ -200,12 +211,24 @@ def _results(
         is_newest_first = terms.order == "new" or not plain_words
         shown = keys if is_newest_first else keys[:RANKED]
         matches = Article.objects.filter(id__in=shown)
-        ordered = matches.newest_first() if is_newest_first else by_rank(matches, terms.words)
-        page = page_of(request, lean(ordered), size=PAGE_HITS, known_count=len(shown))
-        articles: list[Article] = list(page.object_list)
+        is_hybrid = bool(settings.EMBEDDINGS_URL) and not is_newest_first
+        by_meaning: dict[int, bool] = {}
+        articles: list[Article]
+        if is_hybrid:
+            candidates = _articles(terms, subscriber, now, typing=typing, by_words=False)
+            hits = hybrid(terms.words, shown, rows, candidates)
+            hit_keys, by_meaning = once_a_page(hits.keys), dict.fromkeys(hits.by_meaning, True)
+            page = page_of(request, hit_keys, size=PAGE_HITS, known_count=len(hit_keys))
+            articles = in_order(list(page.object_list))
+            counts["articles"] = max(counts["articles"], len(hit_keys))
+        else:
+            ordered = matches.newest_first() if is_newest_first else by_rank(matches, terms.words)
+            page = page_of(request, lean(ordered), size=PAGE_HITS, known_count=len(shown))
+            articles = list(page.object_list)
         results |= {
             "page": page,
             "articles": articles,
+            "by_meaning": by_meaning,
             "snippets": snippets(articles, plain_words) if plain_words else {},
             "is_newest_first": is_newest_first,
         }
@@ -220,8 +243,11 @@ def _results(
     return results | {"numbers": counts, "is_empty": not any(counts.values())}
 
 
-def _articles(terms: SearchTerms, subscriber: Subscriber, now: datetime, *, typing: bool) -> ArticleQuerySet:
-    rows = Article.objects.search(terms.words, terms.language, typing=typing)
+def _articles(
+    terms: SearchTerms, subscriber: Subscriber, now: datetime, *, typing: bool, by_words: bool = True
+) -> ArticleQuerySet:
+    """Return the articles of a search; without `by_words` those that its operators and filters leave."""
+    rows = Article.objects.search(terms.words, terms.language, typing=typing, by_words=by_words)
     if terms.when:
         rows = rows.filter(published__gte=now - timedelta(days=WHENS[terms.when][1]))
     if terms.language:

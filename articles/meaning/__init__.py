@@ -1,0 +1,1 @@
+"""Articles found by meaning: their vectors from an embeddings endpoint, if there is one, and the nearest."""
