@@ -43,7 +43,7 @@ class UnfollowArguments(Arguments):
 def follow(caller: Caller, given: FollowArguments) -> Told:
     """Follow the feed at an address, or the feed of the page there; where it has several, list them."""
     found = attempt(caller, "/api/feeds/find/", {"url": given.url})
-    address = given.url
+    chosen = given.url
     if found.status != 403:  # who may not look at addresses can give that of a feed
         choices = found.data["feeds"] if found.status == 200 else []
         exact = [row for row in choices if row["url"].rstrip("/") == given.url.rstrip("/")]
@@ -55,8 +55,8 @@ def follow(caller: Caller, given: FollowArguments) -> Told:
                 for row in choices[:20]
             ]
             return Told({"about_quoted": NOTICE, "followed": False, "choose_one_of": listed})
-        address = (exact or choices or [{"url": given.url}])[0]["url"]
-    sent = {"url": address, "folder": given.folder}
+        chosen = (exact or choices or [{"url": given.url}])[0]["url"]
+    sent = {"url": chosen, "folder": given.folder}
     answer = call(caller, "/api/subscriptions/", method="POST", data=sent)
     return Told(
         {
