@@ -3,7 +3,7 @@
 from django.urls import path
 
 from recrawl.changes import change_feeds, inbox_views
-from recrawl.pages import history_views, importing_views, page_views, picking_views, views
+from recrawl.pages import history_views, importing_views, page_views, picking_views, proposing_views, views
 
 urlpatterns = [
     path("", inbox_views.inbox, name="sites"),
@@ -18,6 +18,7 @@ urlpatterns = [
     path("import/", importing_views.import_page, name="site-import"),
     path("pick/", picking_views.pick, name="site-pick"),
     path("pick/copy/", picking_views.copy, name="site-copy"),
+    path("pick/propose/", proposing_views.propose_rules, name="rules-propose"),
     path("report/", views.report, name="sites-report"),
     path("feed/<str:key>.<str:kind>", change_feeds.site_feed, name="site-feed"),
     path("feed/<str:key>/<int:page>.<str:kind>", change_feeds.page_feed, name="site-page-feed"),

@@ -37,6 +37,7 @@ KINDS: Mapping[str, ModelKind] = {
         ModelKind("story", gettext_lazy("Summary of the story"), has_sources=True),
         ModelKind("brief", gettext_lazy("Morning brief"), has_sources=True),
         ModelKind("tags", gettext_lazy("Labels that fit")),
+        ModelKind("selectors", gettext_lazy("Rules for the list of a page")),
     )
 }
 NAMES = tuple(KINDS)

@@ -108,6 +108,18 @@ def tags(title: str, text: str, labels: Sequence[str]) -> Prompt:
     )
 
 
+def selectors(outline: str) -> Prompt:
+    """Return the prompt for CSS selectors of the list of articles in a page, which is given as an outline."""
+    return _prompt(
+        "The page has a list of articles, news or notices, and no feed. Give CSS selectors by which its"
+        " articles are found: entry chooses all articles of the list and nothing else; title, link, date,"
+        " image and summary choose a part within an entry. Leave out what is not there. Answer with one JSON"
+        ' object such as {"entry": "ul.news > li", "title": "a", "date": "span.date"} and nothing else.',
+        "",
+        outline,
+    )
+
+
 def _with_articles(instruction: str, articles: Sequence[QuotedArticle], below: str = "") -> Prompt:
     quoted = "\n\n".join(
         f"{OPENING} [{number}]\n{_quoted(article.title[:300])}\n{_quoted(article.source[:200])}\n\n"

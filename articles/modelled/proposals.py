@@ -1,9 +1,12 @@
-"""Labels that a model proposes for an article, as they stand in its answer. Pure."""
+"""Labels for an article and rules for a page that a model proposes, as they stand in its answer. Pure."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Sequence
+
+from crawler.text.characters import one_line
 
 MAX_OWN, MAX_NEW = 5, 2
 MAX_NEW_WORDS, MAX_NEW_CHARACTERS = 3, 40
@@ -26,3 +29,24 @@ def proposed_labels(answer: str, own: Sequence[str], given: Collection[str]) -> 
         elif len(label) <= MAX_NEW_CHARACTERS and len(label.split()) <= MAX_NEW_WORDS and ":" not in label:
             new.append(label)
     return chosen[:MAX_OWN] + new[:MAX_NEW]
+
+
+PARTS = ("entry", "title", "link", "date", "image", "summary")
+MAX_RULE = 300
+
+
+def proposed_rules(answer: str) -> dict[str, str]:
+    """Return the rules in an answer by the part they choose, {} where it names no list."""
+    start, end = answer.find("{"), answer.rfind("}")
+    try:
+        found = json.loads(answer[start : end + 1])
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    rules = {
+        part: one_line(found[part], MAX_RULE)
+        for part in PARTS
+        if isinstance(found.get(part), str) and found[part].strip()
+    }
+    return rules if "entry" in rules else {}

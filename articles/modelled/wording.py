@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 from django.conf import settings
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -15,7 +16,7 @@ from articles.modelled.asking import tasks_about
 from articles.modelled.checking import TAKEN_OUT, CheckedAnswer, CheckedSentence
 from articles.modelled.kinds import KINDS, other_languages, own_name, page_languages
 from articles.modelled.models import CHECKED, ModelTask
-from articles.modelled.proposals import proposed_labels
+from articles.modelled.proposals import proposed_labels, proposed_rules
 from articles.modelled.sources import keys_in
 from articles.models import Article, Mark, Subscriber
 from articles.personal.labels import label_named, labels_of
@@ -64,6 +65,10 @@ class ShownTask:
     """Labels that are proposed."""
     again: str = ""
     """Address where the same is asked again."""
+    rules: Sequence[tuple[str, str]] = ()
+    """Rules that are proposed, by part."""
+    rules_address: str = ""
+    """Address of the form for rules, filled in with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,7 @@ def shown(row: ModelTask) -> ShownTask:
         heading = str(row.subject.get("question", heading))
     elif row.language:
         heading = _("%(kind)s: %(language)s") % {"kind": heading, "language": own_name(row.language)}
+    rules = proposed_rules(row.answer) if row.kind == "selectors" else {}
     return ShownTask(
         row,
         heading,
@@ -109,6 +115,8 @@ def shown(row: ModelTask) -> ShownTask:
         sourced(row),
         _labels(row),
         _again(row),
+        list(rules.items()),
+        f"{reverse('add-rules')}?{urlencode({'url': row.subject.get('url', ''), **rules})}" if rules else "",
     )
 
 
@@ -163,4 +171,4 @@ def _again(row: ModelTask) -> str:
     story = row.subject.get("story")
     if isinstance(story, int):
         return reverse("story-summary", args=[story])
-    return reverse("morning-brief" if row.kind == "brief" else "ask")
+    return reverse({"brief": "morning-brief", "selectors": "rules-propose"}.get(row.kind, "ask"))

@@ -54,7 +54,7 @@ def copy(request: HttpRequest) -> HttpResponse:
     Its policy gives it an origin of its own and forbids every request: nothing of it reaches anything.
     """
     try:
-        content = _copy_of(canonical_url(request.GET.get("url", "")))
+        content = copy_of(canonical_url(request.GET.get("url", "")))
     except BadUrl as error:
         content = _problem(f"{capfirst(translated(error.reason))}.")
     except ProgramError as error:
@@ -70,8 +70,8 @@ def copy(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _copy_of(url: str) -> str:
-    """Fetch a page and return its copy. Raises ProgramError."""
+def copy_of(url: str) -> str:
+    """Fetch a page and return its copy, HTML without scripts. Raises ProgramError."""
     fetched = client.fetch(url, FetchLimits(ACCEPT_PAGE, FETCH_SECONDS, MAX_BYTES))
     request = {"name": COPY, "content_type": fetched.content_type}
     return client.programs.call(
