@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.test import RequestFactory
@@ -28,6 +29,22 @@ MAX_SENTENCE = 1_000
 
 class ToolRefused(Exception):
     """A tool cannot do what was asked; its words say why, for the assistant."""
+
+
+class _OwnRequest(WSGIRequest):
+    """A request that came from no host: what the API makes of its own addresses is not handed out."""
+
+    def get_host(self) -> str:
+        """Return a name that stands for this process; ALLOWED_HOSTS is about others."""
+        return "localhost"
+
+
+class _Requests(RequestFactory):
+    """Requests within the process."""
+
+    def request(self, **request: Any) -> WSGIRequest:
+        """Return a request with this environment."""
+        return _OwnRequest(self._base_environ(**request))  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +87,7 @@ def attempt(
     """Call an address of the API as a person, and return what it answers, refusals too."""
     given = {name: value for name, value in (parameters or {}).items() if value not in (None, "")}
     query = urlencode(given, doseq=True)
-    request = RequestFactory().generic(
+    request = _Requests().generic(
         method,
         f"{path}?{query}" if query else path,
         json.dumps(data) if data is not None else b"",

@@ -12,6 +12,7 @@ from django.db import close_old_connections
 from mcp import MCPError
 from mcp.server.lowlevel import Server
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
@@ -185,9 +186,9 @@ def _in_django(function: Callable[P, T]) -> Any:
             return function(*args, **kwargs)
         except (ToolRefused, MCPError):
             raise
-        except Exception:
+        except Exception as error:  # its words may be about anything, and would go to the assistant
             log.exception("an assistant's call failed")
-            raise
+            raise MCPError(INTERNAL_ERROR, "Something broke here; its log says what.") from error
         finally:
             close_old_connections()
 

@@ -315,6 +315,28 @@ def test_the_door_itself(client: DjangoClient, ann: Subscriber, settings: Any) -
     assert post(client, token).status_code == 404
 
 
+def test_a_failure_of_ours_tells_nothing_of_the_inside(
+    door: str, ann: Subscriber, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError("password is lamp-oil")
+
+    monkeypatch.setattr("crawler.assistants.finding.call", broken)
+
+    async def work(client: Client) -> None:
+        with pytest.raises(MCPError, match="Something broke here"):
+            await client.call_tool("search", {"query": "flood"})
+
+    ask(door, token_of(ann), work)
+    ask(door, token_of(ann), work, "legacy")
+
+
+def test_hosts_that_are_allowed_do_not_matter_within(door: str, ann: Subscriber, settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["localhost"]  # nothing comes from "testserver"
+    make_article(ann.subscriptions.get().feed, title="flood again")
+    assert data_of(call(door, ann, "search", query="flood", limit=1))["next"]
+
+
 def test_calls_of_a_minute_are_limited(client: DjangoClient, ann: Subscriber, monkeypatch: Any) -> None:
     monkeypatch.setattr(views, "CALLS_A_MINUTE", 3)
     token = token_of(ann)
