@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from articles.modelled.calls import ask_model
+from articles.modelled.calls import TRANSLATION_TOKENS, USUAL_TOKENS, ask_model
 from articles.modelled.checking import check
 from articles.modelled.kinds import KINDS
 from articles.modelled.models import CHECKED, MAX_ATTEMPTS, ModelTask
@@ -44,7 +44,8 @@ def answer_next(now: datetime) -> bool:
         settle(row, ChatReport(state="done", text=kept.answer), now)
         return True
     try:
-        report = ask_model(row.prompt, _Progress(row).note)
+        tokens = TRANSLATION_TOKENS if row.kind == "translation" else USUAL_TOKENS
+        report = ask_model(row.prompt, _Progress(row).note, tokens=tokens)
     except _StoppedError:
         return True
     settle(row, report, datetime.now(UTC))

@@ -16,15 +16,22 @@ from crawler.text.reasons import unpacked
 
 MAX_REPORTS = 1024 * 1024
 SPARE_SECONDS = 3.0
+USUAL_TOKENS, TRANSLATION_TOKENS = 4_000, 16_000
+"""The longest answers: a small model that repeats itself would fill all of its time (SmolLM2 did, 5 minutes)."""
 NO_PROCESS = gettext_noop("The process that asks the model ended early.")
 
 client.programs.add_module("articles.modelled.program")
 
 
-def ask_model(messages: list[dict[str, str]], hear: Callable[[int], None] = lambda _: None) -> ChatReport:
+def ask_model(
+    messages: list[dict[str, str]],
+    hear: Callable[[int], None] = lambda _: None,
+    *,
+    tokens: int = USUAL_TOKENS,
+) -> ChatReport:
     """Ask the model in a process of its own, and return the last report. Whatever goes wrong becomes one.
 
-    `hear` gets how many characters have come, about once a second; what it raises ends the process.
+    The answer has at most so many `tokens`, those of the model's thoughts included. `hear` gets how many characters have come, about once a second; what it raises ends the process.
     """
     question = ChatQuestion(
         url=settings.MODEL_URL,
@@ -33,6 +40,7 @@ def ask_model(messages: list[dict[str, str]], hear: Callable[[int], None] = lamb
         seconds=settings.MODEL_SECONDS,
         key=settings.MODEL_KEY,
         user_agent=settings.FETCH_USER_AGENT,
+        tokens=tokens,
     )
     reports = _Reports(hear)
     seconds = settings.MODEL_SECONDS + SPARE_SECONDS

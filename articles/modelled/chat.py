@@ -55,6 +55,8 @@ class ChatQuestion(msgspec.Struct, frozen=True):
     seconds: float
     key: str = ""
     user_agent: str = ""
+    tokens: int = 0
+    """Of the longest answer; 0: as the server has it."""
 
 
 class ChatError(Exception):
@@ -92,6 +94,9 @@ def ask(question: ChatQuestion) -> Generator[int, None, str]:
         try:
             return (yield from _asked(question, until))
         except ChatError as error:
+            if question.tokens and "max_tokens" in str(error):  # some hosted models have another name for it
+                question = msgspec.structs.replace(question, tokens=0)
+                continue
             pause = error.wait
             if pause is None or pause > MAX_PAUSE_SECONDS or number == MAX_ASKS - 1:
                 raise
@@ -111,6 +116,8 @@ def _asked(question: ChatQuestion, until: float) -> Generator[int, None, str]:
     if question.key:
         headers["Authorization"] = f"Bearer {question.key}"
     body = {"model": question.model, "messages": question.messages, "stream": True}
+    if question.tokens:
+        body["max_tokens"] = question.tokens
     timeout = (CONNECT_SECONDS, max(until - time.monotonic(), 0.1))
     try:
         with requests.Session() as session:

@@ -139,6 +139,22 @@ def test_a_busy_model_is_asked_again_after_the_pause_that_it_wants(status: int) 
     assert times[1] - times[0] >= 1
 
 
+def test_a_model_that_knows_the_limit_by_another_name_answers_without_it() -> None:
+    def by_another_name(request: Request) -> Reply:
+        if "max_tokens" in json.loads(request.body):
+            words = "Unsupported parameter: 'max_tokens' is not supported with this model."
+            return Reply(json.dumps({"error": {"message": words}}).encode(), 400)
+        return stream("A lamp.")
+
+    with WebServer({PATH: by_another_name}) as server:
+        asking = ask(ChatQuestion(server.origin, "tiny", MESSAGES, 5.0, tokens=4000))
+        with pytest.raises(StopIteration) as end:
+            while True:
+                next(asking)
+        sent = [json.loads(request.body).get("max_tokens") for request in server.requests]
+    assert (end.value.value, sent) == ("A lamp.", [4000, None])
+
+
 def test_how_much_has_come_is_told() -> None:
     with WebServer({PATH: stream(*["lamp "] * 20, pause=0.05)}) as server:
         counts = list(ask(ChatQuestion(server.origin, "tiny", MESSAGES, 10.0)))
