@@ -17,7 +17,7 @@ from crawler.text.reasons import unpacked
 MAX_REPORTS = 1024 * 1024
 SPARE_SECONDS = 3.0
 USUAL_TOKENS, TRANSLATION_TOKENS = 4_000, 16_000
-"""The longest answers: a small model that repeats itself would fill all of its time (SmolLM2 did, 5 minutes)."""
+"""The longest answers: a small model that repeats itself fills all of its time otherwise (SmolLM2 did)."""
 NO_PROCESS = gettext_noop("The process that asks the model ended early.")
 
 client.programs.add_module("articles.modelled.program")
@@ -31,7 +31,8 @@ def ask_model(
 ) -> ChatReport:
     """Ask the model in a process of its own, and return the last report. Whatever goes wrong becomes one.
 
-    The answer has at most so many `tokens`, those of the model's thoughts included. `hear` gets how many characters have come, about once a second; what it raises ends the process.
+    The answer has at most so many `tokens`, those of the model's thoughts included. `hear` gets how many
+    characters have come, about once a second; what it raises ends the process.
     """
     question = ChatQuestion(
         url=settings.MODEL_URL,
