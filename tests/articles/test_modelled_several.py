@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -21,7 +22,9 @@ from articles.modelled.prompts import CLOSING, OPENING, QuotedArticle
 from articles.modelled.proposals import proposed_labels
 from articles.modelled.questions import ask_about_story, ask_archive, ask_brief
 from articles.modelled.sources import MAX_FOUND, PASSAGE_CHARACTERS, found_by, question_words
+from articles.modelled.wording import shown
 from articles.models import Article, Subscriber
+from articles.personal.archive import read_archive, write_archive
 from articles.personal.labels import add_labels
 from crawler.database.readers import reading_as
 from crawler.fetching.sandboxed import client as confined
@@ -377,3 +380,20 @@ def test_labels_are_read_from_an_answer(answer: str, expected: list[str]) -> Non
 def test_programs_ask_for_labels(model: WebServer, api: APIClient) -> None:
     answer = api.post("/api/model/", {"kind": "tags", "article": lamp().pk}, format="json")
     assert answer.status_code == 202
+
+
+def test_answers_from_the_archive_are_carried_with_their_sources(model: WebServer, ann: Subscriber) -> None:
+    article = lamp()
+    ask_archive(ann, "lamp", NOW)
+    assert answer_next(datetime.now(UTC))
+    out = io.BytesIO()
+    write_archive(ann, out, NOW)
+    tom = make_subscriber("tom", article.feed)
+    assert read_archive(tom, out.getvalue(), NOW, makes_articles=False).answers == 1
+    row = ModelTask.objects.get(subscriber=tom)
+    assert (row.kind, row.subject["question"], row.subject["articles"]) == ("answer", "lamp", [article.pk])
+    answer = shown(row).answer
+    assert answer is not None
+    [[sentence]] = answer.paragraphs
+    assert [source.article for source in sentence.sources] == [article]
+    assert read_archive(tom, out.getvalue(), NOW, makes_articles=False).answers == 0
