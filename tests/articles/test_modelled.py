@@ -36,6 +36,13 @@ BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 State = ModelTask.State
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _programs_end() -> Iterator[None]:
+    """End the sandboxed processes with the file: a start of theirs takes a second."""
+    yield
+    confined.programs.close()
+
+
 @pytest.fixture
 def model(settings: Any) -> Iterator[WebServer]:
     """A model that answers every question with "A lamp.", in a deployment that has it."""
@@ -43,7 +50,6 @@ def model(settings: Any) -> Iterator[WebServer]:
         settings.MODEL_URL, settings.MODEL_NAME, settings.MODEL_KEY = server.origin, "tiny", "tide"
         settings.MODEL_SECONDS = 10
         yield server
-    confined.programs.close()
 
 
 @pytest.fixture

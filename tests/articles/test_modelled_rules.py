@@ -74,13 +74,19 @@ def test_the_page_cannot_leave_its_place_in_the_prompt() -> None:
     assert prompt.messages[1]["content"].count(CLOSING) == 1
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _programs_end() -> Iterator[None]:
+    """End the sandboxed processes with the file: a start of theirs takes a second."""
+    yield
+    confined.programs.close()
+
+
 @pytest.fixture
 def site(settings: Any) -> Iterator[WebServer]:
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
     headers = {"Content-Type": "text/html; charset=utf-8"}
     with WebServer({"/": Reply(PAGE.format(rows=ROWS).encode(), headers=headers)}) as server:
         yield server
-    confined.programs.close()
 
 
 @pytest.fixture

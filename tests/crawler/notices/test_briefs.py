@@ -29,6 +29,13 @@ BEFORE, AFTER = SLOT - timedelta(minutes=5), SLOT + timedelta(seconds=1)
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _programs_end() -> Iterator[None]:
+    """End the sandboxed processes with the file: a start of theirs takes a second."""
+    yield
+    confined.programs.close()
+
+
 @pytest.fixture
 def model(settings: Any) -> Iterator[WebServer]:
     """A model that writes a brief, in a deployment that has it."""
@@ -36,7 +43,6 @@ def model(settings: Any) -> Iterator[WebServer]:
         settings.MODEL_URL, settings.MODEL_NAME, settings.MODEL_KEY = server.origin, "tiny", ""
         settings.MODEL_SECONDS, settings.PUBLIC_URL = 10, "https://news.example"
         yield server
-    confined.programs.close()
 
 
 @pytest.fixture

@@ -45,12 +45,18 @@ class Subscriber(WebServer):
         return [request for request in self.requests if request.body]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _programs_end() -> Iterator[None]:
+    """End the sandboxed processes with the file: a start of theirs takes a second."""
+    yield
+    confined.programs.close()
+
+
 @pytest.fixture
 def program(settings: Any) -> Iterator[Subscriber]:
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
     with Subscriber() as server:
         yield server
-    confined.programs.close()
 
 
 @pytest.fixture

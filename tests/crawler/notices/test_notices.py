@@ -81,12 +81,18 @@ def mara() -> Any:
     return make_subscriber("mara", make_feed(title="Courier"), folder="News").user
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _programs_end() -> Iterator[None]:
+    """End the sandboxed processes with the file: a start of theirs takes a second."""
+    yield
+    confined.programs.close()
+
+
 @pytest.fixture
 def sink(settings: Any) -> Iterator[WebServer]:
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
     with WebServer({"/hook": Reply(status=204)}) as server:
         yield server
-    confined.programs.close()
 
 
 def webhook(server: WebServer, path: str = "/hook") -> str:
