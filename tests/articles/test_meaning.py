@@ -43,6 +43,17 @@ from tests.html import flat
 from tests.servers import Reply, Request, WebServer
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _vectors_are_possible(db: None) -> None:
+    """Skip where the server has no pgvector, as Debian's PostgreSQL without a further package."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")
+        if cursor.fetchone() is None:
+            pytest.skip("no pgvector on this server")
+
+
 NOW = datetime.now(UTC)
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 
