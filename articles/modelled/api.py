@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -38,7 +38,8 @@ class NewModelTaskSerializer(serializers.Serializer[Any]):
     `language` is that of a summary or translation: a code such as `de` or `pt-br`.
     """
 
-    kind = serializers.ChoiceField(choices=NAMES)
+    # Rules for a page are asked for where the page is looked at.
+    kind = serializers.ChoiceField(choices=[name for name in NAMES if name != "selectors"])
     article = serializers.IntegerField(min_value=1, max_value=KEYS, required=False)
     story = serializers.IntegerField(min_value=1, max_value=KEYS, required=False)
     question = TextField(max_length=300, required=False)
@@ -130,7 +131,12 @@ class ModelTaskViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
     @extend_schema(
         summary="Ask about an article, about a story, or your archive",
         request=NewModelTaskSerializer,
-        responses={202: ModelTaskSerializer},
+        responses={
+            202: ModelTaskSerializer,
+            404: OpenApiResponse(
+                {"$ref": "#/components/schemas/Refused"}, "There is no model, or no such row."
+            ),
+        },
     )
     def create(self, request: Request) -> Response:
         """Ask; the answer comes later, or at once where the same was asked before."""

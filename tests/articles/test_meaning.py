@@ -33,6 +33,7 @@ from articles.meaning.vectors import (
 from articles.modelled.asking import ask_about
 from articles.modelled.chat import BUSY, CUT, TOO_LONG, TOO_SLOW, UNREACHABLE, ChatError
 from articles.models import Article, Subscriber
+from crawler.database.backups import tables_of
 from crawler.fetching.sandboxed import client as confined
 from crawler.operation.deployment import doctor
 from crawler.operation.deployment.processes import Sealed, children
@@ -614,4 +615,6 @@ def test_the_worker_runs_where_there_is_an_endpoint(settings: Any) -> None:
 def test_a_backup_goes_without_vectors(endpoint: WebServer, tmp_path: Any) -> None:
     written("Lamp")
     fill(NOW)
+    assert vectors.vector_table() is not None
+    assert "article_vector" not in tables_of(connection.connection)
     call_command("backup", str(tmp_path / "backup"), verbosity=0)

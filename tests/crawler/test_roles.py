@@ -25,6 +25,7 @@ NEEDS: dict[str, set[str]] = {
         "read-begin", "feeds-change", "feed-row", "feed-edit", "feed-rules", "feed-address",
         "add-rules", "health-deed", "site-add", "site-new",
         "site-act", "site-copy", "site-import", "site-pick", "site-settings", "api-feed-find",
+        "rules-propose",
     },
     OPERATOR: {
         "story-apart", "leave-story", "join-story", "crawl-start", "crawl-change", "documents-again",
