@@ -42,14 +42,18 @@ def is_hidden(element: html.HtmlElement) -> bool:
 
 
 def drop_hidden(root: html.HtmlElement) -> None:
-    """Take hidden elements out of a tree; those that hold most of its text stay."""
+    """Empty the hidden elements of a tree; those that hold most of its text stay.
+
+    Nothing is moved: a text with references such as &#1; cannot be put anywhere else in a tree.
+    """
     found = [element for element in root.iter() if isinstance(element.tag, str) and is_hidden(element)]
     if not found:
         return
     whole = _length(root)
     for element in found:
-        if element.getparent() is not None and _length(element) <= MOST * whole:
-            element.drop_tree()
+        if element is not root and _length(element) <= MOST * whole:
+            element.clear(keep_tail=True)
+            element.tag = "span"
 
 
 def _length(element: html.HtmlElement) -> int:

@@ -114,7 +114,8 @@ def _path(node: html.HtmlElement) -> str:
     for here in [node, *node.iterancestors()]:
         if here.tag in {"body", "html"}:
             break
-        same = [child for child in (here.getparent() or []) if child.tag == here.tag]
+        parent = here.getparent()
+        same = [child for child in (parent if parent is not None else ()) if child.tag == here.tag]
         steps.append(f"{here.tag}:nth-of-type({same.index(here) + 1})" if len(same) > 1 else str(here.tag))
     return " > ".join(reversed(steps)) or "body"
 

@@ -103,7 +103,8 @@ def _open_body(root: html.HtmlElement) -> None:
     text, body.text = body.text, None
     for place, child in enumerate(strangers):
         body.insert(place, child)
-    strangers[-1].tail = f"{strangers[-1].tail or ''}{text or ''}"
+    # References such as &#0; stand for characters that no tree takes back (found by hypothesis).
+    strangers[-1].tail = _REFUSED.sub("", f"{strangers[-1].tail or ''}{text or ''}")
 
 
 _OF_HEAD = frozenset({"base", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"})
