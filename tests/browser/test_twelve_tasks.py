@@ -134,7 +134,7 @@ def test_3_mark_a_folder_as_read_and_take_it_back(walk: Walk) -> None:
 def test_4_connect_a_phone_app(walk: Walk) -> None:
     walk.settings("Apps and keys")
     walk.page.get_by_label("Your app").select_option(label="FeedMe")
-    expect(walk.page.locator(".typein")).to_contain_text("/api/greader.php")
+    expect(walk.page.locator(".typein").first).to_contain_text("/api/greader.php")
     walk.page.get_by_label("Which app, on which device?").fill("FeedMe on the phone")
     walk.click("button", "Make a password")
     expect(walk.page.locator(".box.secret")).to_be_visible()
