@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from crawler.accounts.assistants.callers import Caller
 from crawler.assistants.calls import ToolRefused, attempt, call, sentence_of
-from crawler.assistants.tools import MAX_ANSWER_CHARACTERS, Arguments, Told, Tool
+from crawler.assistants.tools import MAX_ANSWER_CHARACTERS, Arguments, Tool, ToolAnswer
 from crawler.assistants.words import NOTICE, cleaned
 from crawler.pipeline.graph_views import query_of_question
 from crawler.pipeline.sparql.questions import QUESTIONS, recognised
@@ -36,14 +36,14 @@ class AskGraphArguments(Arguments):
     ] = ""
 
 
-def ask_graph(caller: Caller, given: AskGraphArguments) -> Told:
+def ask_graph(caller: Caller, given: AskGraphArguments) -> ToolAnswer:
     """ApiAnswer a ready question or a query from the graph, at most `MAX_ROWS` rows."""
     if given.sparql.strip():
         return _answer(caller, given.sparql)
     if not given.question.strip():
         rows = call(caller, "/api/graph/questions/").data
         phrases = [str(question.phrase or question.text) for question in QUESTIONS.values()]
-        return Told({"questions": phrases, "examples_of_sparql": [row["query"] for row in rows[:3]]})
+        return ToolAnswer({"questions": phrases, "examples_of_sparql": [row["query"] for row in rows[:3]]})
     asked = recognised(given.question)
     if asked is None:
         raise ToolRefused(
@@ -54,7 +54,7 @@ def ask_graph(caller: Caller, given: AskGraphArguments) -> Told:
     return _answer(caller, query_of_question(question, word))
 
 
-def _answer(caller: Caller, query: str) -> Told:
+def _answer(caller: Caller, query: str) -> ToolAnswer:
     answer = attempt(caller, reverse("sparql"), {"query": query}, accept=RESULTS)
     if answer.status >= 400:
         raise ToolRefused(sentence_of(answer))
@@ -62,10 +62,10 @@ def _answer(caller: Caller, query: str) -> Told:
     if "json" not in answer.headers.get("Content-Type", ""):
         triples = answer.data.splitlines()
         shown = [cleaned(line)[: 2 * CELL_CHARACTERS] for line in triples[:MAX_ROWS]]
-        return Told(about | {"quoted": {"triples": shown}, "number_of_triples": len(triples)})
+        return ToolAnswer(about | {"quoted": {"triples": shown}, "number_of_triples": len(triples)})
     results = json.loads(answer.data)
     if "boolean" in results:
-        return Told(about | {"answer": results["boolean"]})
+        return ToolAnswer(about | {"answer": results["boolean"]})
     rows = results["results"]["bindings"]
     shown_rows, size = [], 0
     for row in rows[:MAX_ROWS]:
@@ -75,7 +75,7 @@ def _answer(caller: Caller, query: str) -> Told:
             break
         shown_rows.append(told)
     data = {"columns": results["head"]["vars"], "number_of_rows": len(rows), "quoted": {"rows": shown_rows}}
-    return Told(about | data)
+    return ToolAnswer(about | data)
 
 
 TOOLS = (

@@ -16,7 +16,7 @@ from articles.personal.following import subscriber_of
 from articles.reader.lists import ReadingList, Row, rows_of
 from crawler.accounts.assistants.callers import Caller
 from crawler.assistants.calls import ToolRefused, call, parameters_of
-from crawler.assistants.tools import PAGE_ROWS, Arguments, Cursor, Rows, Told, Tool, key_of
+from crawler.assistants.tools import PAGE_ROWS, Arguments, Cursor, Rows, Tool, ToolAnswer, key_of
 from crawler.assistants.words import NOTICE, address, phrase
 from crawler.database.readers import reading_as
 from feeds.models import Feed
@@ -88,12 +88,12 @@ class FeedsArguments(Arguments):
     cursor: Cursor = ""
 
 
-def search(caller: Caller, given: SearchArguments) -> Told:
+def search(caller: Caller, given: SearchArguments) -> ToolAnswer:
     """Search articles, saved pages, highlights, feeds, sites, their pages, or people."""
     if not given.query.strip() and given.kind != "saved":
         raise ToolRefused("There is nothing to search for: give words.")
     answer = _SEARCHES[given.kind](caller, given)
-    return Told({"about_quoted": NOTICE, **answer})
+    return ToolAnswer({"about_quoted": NOTICE, **answer})
 
 
 def _articles(caller: Caller, given: SearchArguments) -> dict[str, Any]:
@@ -193,7 +193,7 @@ _SEARCHES = {
 }  # fmt: skip
 
 
-def unread(caller: Caller, given: UnreadArguments) -> Told:
+def unread(caller: Caller, given: UnreadArguments) -> ToolAnswer:
     """List what the person has not read, as their reader does: a story once, hidden articles not at all."""
     place = _opened(given.cursor)
     orders = {"newest": "new", "oldest": "old", "interest": "interest"}
@@ -215,10 +215,10 @@ def unread(caller: Caller, given: UnreadArguments) -> Told:
         "articles": article_hits(caller, page.keys),
         "next": following,
     }
-    return Told({"about_quoted": NOTICE, **data})
+    return ToolAnswer({"about_quoted": NOTICE, **data})
 
 
-def stories(caller: Caller, given: StoriesArguments) -> Told:
+def stories(caller: Caller, given: StoriesArguments) -> ToolAnswer:
     """List stories of the last days, each with who was first and who followed when."""
     data = call(caller, "/api/stories/", _page(given)).data
     since = datetime.now(UTC) - timedelta(days=given.days)
@@ -234,7 +234,7 @@ def stories(caller: Caller, given: StoriesArguments) -> Told:
         }
         for row in rows
     ]
-    return Told({"about_quoted": NOTICE, "stories": told, "next": _next(data) if is_more else ""})
+    return ToolAnswer({"about_quoted": NOTICE, "stories": told, "next": _next(data) if is_more else ""})
 
 
 def _member(row: dict[str, Any]) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def _member(row: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def changes(caller: Caller, given: ChangesArguments) -> Told:
+def changes(caller: Caller, given: ChangesArguments) -> ToolAnswer:
     """List changes of watched sites, the last first."""
     parameters = {
         "site": _number(given.site, "site"), "page": _number(given.page, "page"),
@@ -261,10 +261,10 @@ def changes(caller: Caller, given: ChangesArguments) -> Told:
         for row in data["results"]
     ]  # fmt: skip
     following = parameters_of(data["next"]).get("cursor", "")
-    return Told({"about_quoted": NOTICE, "changes": told, "next": following})
+    return ToolAnswer({"about_quoted": NOTICE, "changes": told, "next": following})
 
 
-def feeds(caller: Caller, given: FeedsArguments) -> Told:
+def feeds(caller: Caller, given: FeedsArguments) -> ToolAnswer:
     """List feeds with why and when each is visited next; one of them with more."""
     if given.feed:
         key = key_of(given.feed, "feed")
@@ -272,12 +272,12 @@ def feeds(caller: Caller, given: FeedsArguments) -> Told:
         schedule = call(caller, f"/api/feeds/{key}/schedule/").data
         last = call(caller, "/api/retrievals/", {"feed": key, "page_size": 5}).data["results"]
         visits = [{name: each.get(name) for name in ("at", "outcome", "status", "failure")} for each in last]
-        return Told({"about_quoted": NOTICE, "feed": row, "schedule": schedule, "last_visits": visits})
+        return ToolAnswer({"about_quoted": NOTICE, "feed": row, "schedule": schedule, "last_visits": visits})
     if given.only_mine:
-        return Told({"about_quoted": NOTICE, **_followed(caller, given)})
+        return ToolAnswer({"about_quoted": NOTICE, **_followed(caller, given)})
     data = call(caller, "/api/feeds/", {"q": given.query, **_page(given)}).data
     rows = [feed_row(row) for row in data["results"]]
-    return Told({"about_quoted": NOTICE, "feeds": rows, "next": _next(data)})
+    return ToolAnswer({"about_quoted": NOTICE, "feeds": rows, "next": _next(data)})
 
 
 def _followed(caller: Caller, given: FeedsArguments) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from msgspec import Meta
 from crawler.accounts.assistants.callers import Caller
 from crawler.assistants.calls import ToolRefused, attempt, call
 from crawler.assistants.confirming import SECONDS, confirmation, is_confirmed
-from crawler.assistants.tools import Arguments, Told, Tool, key_of
+from crawler.assistants.tools import Arguments, Tool, ToolAnswer, key_of
 from crawler.assistants.words import NOTICE, address, phrase
 from crawler.web.scopes import MANAGE
 
@@ -40,7 +40,7 @@ class UnfollowArguments(Arguments):
     ] = ""
 
 
-def follow(caller: Caller, given: FollowArguments) -> Told:
+def follow(caller: Caller, given: FollowArguments) -> ToolAnswer:
     """Follow the feed at an address, or the feed of the page there; where it has several, list them."""
     found = attempt(caller, "/api/feeds/find/", {"url": given.url})
     chosen = given.url
@@ -54,11 +54,11 @@ def follow(caller: Caller, given: FollowArguments) -> Told:
                 {"url": address(row["url"]), "posts": row["posts"], "quoted": {"title": phrase(row["title"])}}
                 for row in choices[:20]
             ]
-            return Told({"about_quoted": NOTICE, "followed": False, "choose_one_of": listed})
+            return ToolAnswer({"about_quoted": NOTICE, "followed": False, "choose_one_of": listed})
         chosen = (exact or choices or [{"url": given.url}])[0]["url"]
     sent = {"url": chosen, "folder": given.folder}
     answer = call(caller, "/api/subscriptions/", method="POST", data=sent)
-    return Told(
+    return ToolAnswer(
         {
             "followed": True, "feed": f"feed:{answer.data['feed']}", "folder": answer.data["folder"],
             "was_followed_already": answer.status == 200,
@@ -66,14 +66,16 @@ def follow(caller: Caller, given: FollowArguments) -> Told:
     )  # fmt: skip
 
 
-def watch(caller: Caller, given: WatchArguments) -> Told:
+def watch(caller: Caller, given: WatchArguments) -> ToolAnswer:
     """Watch a page, or a whole site, for changes."""
     sent: dict[str, Any] = {"url": given.url} if given.whole_site else {"kind": "pages", "pages": [given.url]}
     row = call(caller, "/api/sites/", method="POST", data=sent).data
-    return Told({"site": f"site:{row['id']}", "url": address(row["url"]), "next_visit": row["next_visit"]})
+    return ToolAnswer(
+        {"site": f"site:{row['id']}", "url": address(row["url"]), "next_visit": row["next_visit"]}
+    )
 
 
-def unfollow(caller: Caller, given: UnfollowArguments) -> Told:
+def unfollow(caller: Caller, given: UnfollowArguments) -> ToolAnswer:
     """Stop following a feed: the first call says what would go, the second does it."""
     key = key_of(given.feed, "feed")
     rows = call(caller, "/api/subscriptions/", {"feed": key}).data["results"]
@@ -82,7 +84,7 @@ def unfollow(caller: Caller, given: UnfollowArguments) -> Told:
     row, target = rows[0], f"feed:{key}"
     if not given.confirmation:
         feed = call(caller, f"/api/feeds/{key}/").data
-        return Told(
+        return ToolAnswer(
             {
                 "about_quoted": NOTICE, "unfollowed": False, "feed": target, "folder": row["folder"],
                 "quoted": {"title": phrase(feed["title"])},
@@ -96,7 +98,7 @@ def unfollow(caller: Caller, given: UnfollowArguments) -> Told:
             "That confirmation is too old, or for something else: call without one, and ask again."
         )
     call(caller, f"/api/subscriptions/{row['id']}/", method="DELETE")
-    return Told({"unfollowed": True, "feed": target})
+    return ToolAnswer({"unfollowed": True, "feed": target})
 
 
 TOOLS = (

@@ -12,7 +12,7 @@ from articles.personal.following import subscriber_of
 from articles.personal.marking import mark_read, star
 from crawler.accounts.assistants.callers import Caller
 from crawler.assistants.calls import ToolRefused, call
-from crawler.assistants.tools import Arguments, Told, Tool, key_of
+from crawler.assistants.tools import Arguments, Tool, ToolAnswer, key_of
 from crawler.assistants.words import address, phrase
 from crawler.database.readers import reading_as
 from crawler.web.scopes import MARK
@@ -56,12 +56,12 @@ class HighlightArguments(Arguments):
     note: Annotated[str, Meta(max_length=4_000)] = ""
 
 
-def save(caller: Caller, given: SaveArguments) -> Told:
+def save(caller: Caller, given: SaveArguments) -> ToolAnswer:
     """Save a page for the person; it is read in a moment."""
     sent = {"url": given.url, "tags": given.tags, "note": given.note}
     answer = call(caller, "/api/saved/", method="POST", data=sent)
     row = answer.data
-    return Told(
+    return ToolAnswer(
         {
             "id": f"article:{row['article']}", "url": address(row["url"]), "state": row["state"],
             "tags": row["tags"],
@@ -70,7 +70,7 @@ def save(caller: Caller, given: SaveArguments) -> Told:
     )  # fmt: skip
 
 
-def mark(caller: Caller, given: MarkArguments) -> Told:
+def mark(caller: Caller, given: MarkArguments) -> ToolAnswer:
     """Mark articles as read, unread, starred or not."""
     keys = [key_of(each, "article") for each in given.articles]
     with reading_as(caller.user.pk):
@@ -82,23 +82,23 @@ def mark(caller: Caller, given: MarkArguments) -> Told:
             mark_read(subscriber, known, now, read=given.state == "read")
         else:
             star(subscriber, known, now, starred=given.state == "starred")
-    return Told({"marked": len(known), "as": given.state})
+    return ToolAnswer({"marked": len(known), "as": given.state})
 
 
-def label(caller: Caller, given: LabelArguments) -> Told:
+def label(caller: Caller, given: LabelArguments) -> ToolAnswer:
     """Give an article labels of the person, and take others away."""
     path = f"/api/articles/{key_of(given.article, 'article')}/marks/"
     labels = [each for each in call(caller, path).data["labels"] if each not in given.remove]
     labels += [each for each in given.add if each not in labels]
     data = call(caller, path, method="PATCH", data={"labels": labels}).data
-    return Told({"article": given.article, "labels": data["labels"]})
+    return ToolAnswer({"article": given.article, "labels": data["labels"]})
 
 
-def highlight(caller: Caller, given: HighlightArguments) -> Told:
+def highlight(caller: Caller, given: HighlightArguments) -> ToolAnswer:
     """Highlight words of an article; they must stand in it."""
     sent = {"article": key_of(given.article, "article"), "quote": given.quote, "note": given.note}
     row = call(caller, "/api/highlights/", method="POST", data=sent).data
-    return Told(
+    return ToolAnswer(
         {
             "id": f"highlight:{row['id']}",
             "article": given.article,

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from crawler.accounts.assistants.callers import Caller
 from crawler.assistants.calls import ToolRefused, call
-from crawler.assistants.tools import Arguments, Told, Tool, key_of
+from crawler.assistants.tools import Arguments, Tool, ToolAnswer, key_of
 from crawler.assistants.words import NOTICE, address, cut, fenced, markdown, phrase
 from crawler.database.readers import reading_as
 from recrawl.changes.versions import version_at, version_count
@@ -32,7 +32,7 @@ class ReadArguments(Arguments):
     start: Annotated[int, Meta(description="`next_start` of the answer before, in a long text.", ge=0)] = 0
 
 
-def read(caller: Caller, given: ReadArguments) -> Told:
+def read(caller: Caller, given: ReadArguments) -> ToolAnswer:
     """Read one thing as Markdown, with what is quoted and where it is from."""
     whole, _, part = given.id.strip().partition("/")
     kind = whole.partition(":")[0]
@@ -46,7 +46,7 @@ def read(caller: Caller, given: ReadArguments) -> Told:
     lines = [f"- {name}: {value}" for name, value in head.items() if value not in (None, "", [])]
     if following:
         lines.append(f"- This is a part of it: go on with start={following}.")
-    return Told(data, "\n".join([*lines, "", NOTICE, "", fenced(shown, source)]))
+    return ToolAnswer(data, "\n".join([*lines, "", NOTICE, "", fenced(shown, source)]))
 
 
 Thing = tuple[dict[str, Any], dict[str, Any], str, str]

@@ -141,16 +141,16 @@ class _Answers:
 def _called(tool: Tool, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
     """Run a tool; what it refuses is an answer, too, from which an assistant learns."""
     try:
-        told = tool.call(caller, arguments)
+        answer = tool.call(caller, arguments)
     except ToolRefused as refused:
         return CallToolResult(
             content=[TextContent(type="text", text=phrase(str(refused), 1_000))], is_error=True
         )
-    text = told.text or json.dumps(told.data, ensure_ascii=False, default=str)
+    text = answer.text or json.dumps(answer.data, ensure_ascii=False, default=str)
     if len(text) > MAX_ANSWER_CHARACTERS:
         words = f"The answer has {len(text)} characters: ask for fewer rows."
         return CallToolResult(content=[TextContent(type="text", text=words)], is_error=True)
-    data = json.loads(json.dumps(told.data, ensure_ascii=False, default=str))
+    data = json.loads(json.dumps(answer.data, ensure_ascii=False, default=str))
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
 
 

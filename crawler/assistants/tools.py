@@ -27,7 +27,7 @@ class Arguments(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToolAnswer:
     """The answer of a tool: its data, and a text where that says more than the data."""
 
     data: dict[str, Any] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Tool:
     title: str
     description: str
     arguments: type[Arguments]
-    run: Callable[[Caller, Any], Told]
+    run: Callable[[Caller, Any], ToolAnswer]
     scope: str = READ
     takes_away: bool = False
     asks_the_web: bool = False
@@ -60,7 +60,7 @@ class Tool:
         found.pop("description", None)
         return found
 
-    def call(self, caller: Caller, given: Mapping[str, Any]) -> Told:
+    def call(self, caller: Caller, given: Mapping[str, Any]) -> ToolAnswer:
         """Run it for a caller. Raises ToolRefused where it may not, or where the arguments are wrong."""
         if not caller.may(self.scope):
             raise ToolRefused(
