@@ -20,7 +20,7 @@ from tests.services.conftest import ENTRIES
 from tests.services.deployment import ROOT, SETTINGS, environment, wait_for
 
 pytestmark = pytest.mark.services
-PARTS = 9
+PARTS = 10
 
 
 def commands() -> tuple[list[str], list[str]]:

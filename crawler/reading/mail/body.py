@@ -22,7 +22,7 @@ MAX_LINES = 10_000
 _NOT_BASE64 = bytes(
     set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 )
-_REST_OF_LINE = re.compile(rb"(--)?[ \t]{0,100}(?:\r*\n|\r|\Z)")
+_REST_OF_LINE = rb"(--)?[ \t]{0,100}(?:\r*\n|\r|\Z)"
 _IMAGE = re.compile(r"<img\b[^<>]{0,4000}", re.IGNORECASE)
 _UNSEEN = re.compile(r"display:\s*none|\b(?:width|height)\s*[=:]\s*[\"']?\s*[01](?:px)?\b", re.IGNORECASE)
 """A picture that counts readers. Some senders put it into a part that is empty otherwise."""
@@ -158,18 +158,17 @@ def _pieces(data: bytes, boundary: str) -> list[bytes]:
     if len(mark) < 3 or len(mark) > 300:
         return []
     pieces: list[bytes] = []
-    start, position = -1, 0
-    while (at := data.find(mark, position)) >= 0:
-        line = _REST_OF_LINE.match(data, at + len(mark))
-        if line and (at == 0 or data[at - 1 : at] in (b"\n", b"\r")):
-            if start >= 0:
-                pieces.append(data[start:at].removesuffix(b"\n").removesuffix(b"\r"))
-            start = -1 if line[1] else line.end()
-            if len(pieces) > MAX_PARTS:
-                raise ReadingError("too-large", f"more than {MAX_PARTS} parts")
-            if line[1]:
-                break
-        position = at + len(mark)
+    start = -1
+    # What stands before the mark is looked at after it was found: the search itself is for plain bytes.
+    literal = re.escape(mark)
+    for line in re.finditer(literal + rb"(?<![^\n\r]" + literal + rb")" + _REST_OF_LINE, data):
+        if start >= 0:
+            pieces.append(data[start : line.start()].removesuffix(b"\n").removesuffix(b"\r"))
+        start = -1 if line[1] else line.end()
+        if len(pieces) > MAX_PARTS:
+            raise ReadingError("too-large", f"more than {MAX_PARTS} parts")
+        if line[1]:
+            break
     if start >= 0 and start < len(data):
         pieces.append(data[start:])
     return pieces
