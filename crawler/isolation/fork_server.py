@@ -178,17 +178,23 @@ def start_server(
     environment: Mapping[str, str],
     confined: Callable[[list[str]], list[str]] = lambda command: command,
     idle_seconds: float | None = None,
+    niceness: int = 0,
 ) -> ForkServer:
     """Start a server that loads these modules.
 
     The server ends with this process, its children with the server.
 
     `walled` wraps the server's command in one that confines it. With `idle_seconds` the server also ends when
-    it has had no child and no request for that long.
+    it has had no child and no request for that long. Children begin with its `niceness`.
     """
     own_end, other_end = socket.socketpair()
     options = json.dumps(
-        {"socket": other_end.fileno(), "modules": list(modules), "idle_seconds": idle_seconds}
+        {
+            "socket": other_end.fileno(),
+            "modules": list(modules),
+            "idle_seconds": idle_seconds,
+            "niceness": niceness,
+        }
     )
     with other_end:
         try:
@@ -346,4 +352,5 @@ def main() -> None:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
+    os.nice(options["niceness"])  # now that it is loaded, which a start waits for
     _Server(connection, PROGRAMS, options["idle_seconds"]).serve()

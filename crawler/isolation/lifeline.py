@@ -12,6 +12,8 @@ import time
 
 READY_FD = "FRESHET_READY_FD"
 PROCESS_NAME = "FRESHET_PROCESS"
+WANTED = "wanted:"
+"""Before a process's name on the pipe to the supervisor: work waits for it."""
 
 ending = threading.Event()
 """Set when this process was asked to end: what has not begun is given back."""
@@ -52,7 +54,16 @@ def die_when_stuck(seconds: int = 60) -> None:
 
 def tell_ready() -> None:
     """Write this process's name to the pipe that the supervisor handed down, if there is one."""
-    fd, name = os.environ.get(READY_FD), os.environ.get(PROCESS_NAME)
-    if fd and name:
+    if name := os.environ.get(PROCESS_NAME):
+        _tell(name)
+
+
+def tell_wanted(name: str) -> None:
+    """Ask the supervisor to start the process of this name, if it does not run."""
+    _tell(WANTED + name)
+
+
+def _tell(line: str) -> None:
+    if fd := os.environ.get(READY_FD):
         with contextlib.suppress(OSError):
-            os.write(int(fd), f"{name}\n".encode())
+            os.write(int(fd), f"{line}\n".encode())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import time
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
 
@@ -37,6 +38,11 @@ def _pool_of(dsn: str) -> ConnectionPool[Any]:
 
 
 os.register_at_fork(after_in_child=_pool_of.cache_clear)  # connections are the parent's
+
+
+def connection_to(dsn: str) -> AbstractContextManager[Any]:
+    """Return one of this process's connections to a broker, for a moment. It commits each statement."""
+    return _pool_of(dsn).connection()
 
 
 class QueueChannel(pgmq.Channel):  # type: ignore[misc]

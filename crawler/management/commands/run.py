@@ -62,7 +62,8 @@ class Command(BaseCommand):
         4. an administrator, if there is none; the password is shown only this once
         5. static files, if they changed
         6. web server, controller, terminal and scheduler, all at once, and a first tick
-        7. processes that can start later: the graph and enrichment
+
+        The graph's process and others start when they have work (crawler.operation.deployment.waking).
         """
         self._step_number = 0
         self._server: PostgreSQL | None = None
@@ -115,9 +116,6 @@ class Command(BaseCommand):
         self._supervisor.start(PATIENCE_SECONDS, self._tell_ready)
         if first_tick and not settings.DEMO:
             forks.ForkedResult(send_first_tick, "first tick").get()
-        if not settings.DEMO:
-            self._say(f"{address} answers and feeds are read; the rest is coming")
-        self._supervisor.start(PATIENCE_SECONDS, self._tell_ready, later=True)
         self.stdout.write(self.style.SUCCESS(f"ready: {address} ({time.monotonic() - began:.1f} s)"))
         self.stdout.flush()
         self._supervisor.watch()
@@ -173,7 +171,8 @@ def make_broker_ready() -> str:
     try:
         if settings.CELERY_BROKER_URL.startswith("pgmq:"):
             is_new = broker.install(broker_dsn())
-            broker.make_queues(broker_dsn(), {route["queue"] for route in app.conf.task_routes.values()})
+            routed = {route["queue"] for route in app.conf.task_routes.values()}
+            broker.make_queues(broker_dsn(), {*routed, app.conf.task_default_queue})
             return "queues made" if is_new else "queues in PostgreSQL"
         with app.connection_for_write() as link:
             link.ensure_connection(max_retries=3, interval_start=1, interval_step=0, timeout=10)

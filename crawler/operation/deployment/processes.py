@@ -18,9 +18,10 @@ from crawler.engine import work
 from crawler.fetching.browser import look
 from crawler.isolation import confine, fork_server, memory
 from crawler.isolation.forks import Process
-from crawler.operation.deployment import workers
+from crawler.operation.deployment import waking, workers
 from crawler.operation.deployment.supervisor import Child, forked
 from crawler.operation.deployment.web_server import WebServer
+from crawler.pipeline.sparql import replica
 
 CONTROLLER_QUEUES = ("tick", "store")
 GRAPH_QUEUES = ("recrawl", "later", "index", "extract")
@@ -32,9 +33,10 @@ NOTIFIER_QUEUES = ("notify", "enrich")
 MODEL_QUEUES = ("model",)
 """A model may take minutes for an answer, so its questions have a process of their own, if there is one."""
 DATABASE_QUEUES = (*CONTROLLER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)
-WEB_NICENESS = 7
-"""Fifty readers slow a burst of feeds little; one waits a third longer in it (docs/notes/benchmarks.md)."""
-NICENESS = 10  # the graph can wait, the news cannot
+NEWS_NICENESS = 5
+"""How far the processes that bring news stand behind the web server: a person's page waits for none."""
+LATER_NICENESS = 15
+"""How far those stand behind that can wait: graph, enrichment, messages, a model."""
 
 
 def load() -> None:
@@ -47,28 +49,34 @@ def load() -> None:
 
 
 def children(sealed: Sealed) -> list[Child]:
-    """Return all processes, with those that may start later last.
+    """Return all processes: those that always run first, then those that exist while they have work.
 
     Each is a fork of this process, which has loaded what they share, except for the sealed ones.
     """
     if settings.DEMO:
         return [Child("web", forked(_web))]
-    if memory.is_small():
-        at_database = [Child("controller", forked(_everything), DATABASE_QUEUES)]
-    else:
-        at_database = [
-            Child("controller", forked(_controller), CONTROLLER_QUEUES),
-            Child("graph", forked(_graph), GRAPH_QUEUES, later=True),
-            Child("notifier", forked(_notifier), NOTIFIER_QUEUES, later=True),
-        ]
-    has_model = settings.MODEL_URL or settings.EMBEDDINGS_URL
-    asking = [Child("model", forked(_model), MODEL_QUEUES, later=True)] if has_model else []
+    on_demand = [
+        sealed.child(
+            "transformer", "detect,transform", niceness=LATER_NICENESS - NEWS_NICENESS, on_demand=True
+        )
+    ]
+    if not memory.is_small():
+        # A mirror is looked after all the time.
+        graph = Child("graph", forked(_graph), GRAPH_QUEUES, on_demand=not settings.SPARQL_MIRROR_URL)
+        on_demand += [graph, Child("notifier", forked(_notifier), NOTIFIER_QUEUES, on_demand=True)]
+    if settings.MODEL_URL or settings.EMBEDDINGS_URL:
+        on_demand.append(Child("model", forked(_model), MODEL_QUEUES, on_demand=True))
+    queues = {child.name: child.queues for child in on_demand if child.on_demand}
+    controller = Child(
+        "controller",
+        forked(partial(_everything if memory.is_small() else _controller, queues)),
+        DATABASE_QUEUES if memory.is_small() else CONTROLLER_QUEUES,
+    )
     return [
         Child("web", forked(_web)),
         sealed.child("terminal", "fetch", pool="threads", concurrency=8 if memory.is_small() else 32),
-        *at_database,
-        sealed.child("transformer", "detect,transform", niceness=NICENESS, later=True),
-        *asking,
+        controller,
+        *on_demand,
     ]
 
 
@@ -107,7 +115,9 @@ class Sealed:
             read = [settings.BASE_DIR, *look.FILES]
             confined = partial(confine.command, hide=settings.DATA_DIR, read=read, write=directories)
             modules = ["crawler.operation.deployment.sealed"]
-            self._server = fork_server.start_server(modules, _sealed_environment(), confined)
+            self._server = fork_server.start_server(
+                modules, _sealed_environment(), confined, niceness=NEWS_NICENESS
+            )
         return self._server
 
     def child(
@@ -118,7 +128,7 @@ class Sealed:
         pool: str = workers.SOLO,
         concurrency: int = 1,
         niceness: int = 0,
-        later: bool = False,
+        on_demand: bool = False,
     ) -> Child:
         """Return a worker for these queues."""
         options = {
@@ -127,6 +137,7 @@ class Sealed:
             "pool": pool,
             "concurrency": concurrency,
             "niceness": niceness,
+            "on_demand": on_demand,
         }
 
         def launch(arguments: Mapping[str, str], ready_fd: int) -> Process:
@@ -138,7 +149,7 @@ class Sealed:
             finally:
                 os.close(secret)
 
-        return Child(name, launch, tuple(queues.split(",")), later=later)
+        return Child(name, launch, tuple(queues.split(",")), on_demand=on_demand)
 
     def close(self) -> None:
         """End the fork server."""
@@ -176,38 +187,47 @@ def without_password(address: str) -> str:
 
 
 def _web() -> None:
-    """Run the web server, which yields to fetching when the processors are busy."""
-    os.nice(WEB_NICENESS)
+    """Run the web server. Whoever reads a page comes before all that runs in the background."""
     WebServer(bind()).run()
 
 
-def _controller() -> None:
-    """Run the worker that hands out work and stores results, with the scheduler beside it."""
+def _controller(on_demand: Mapping[str, tuple[str, ...]]) -> None:
+    """Run the worker that hands out work and stores results, with the scheduler beside it.
+
+    It also has processes started whose queues, by name, have messages.
+    """
+    further = {"graph": replica.is_behind} if "graph" in on_demand else {}
     workers.beside(workers.beat, "beat")
-    workers.work("controller", ",".join(CONTROLLER_QUEUES))
+    workers.beside(partial(waking.watch, on_demand, further), "waking")
+    workers.work("controller", ",".join(CONTROLLER_QUEUES), niceness=NEWS_NICENESS)
 
 
 def _graph() -> None:
     """Run the worker for plans and the graph, which can wait, with the SPARQL replica beside it."""
     workers.beside(partial(call_command, "sparql_replica"), "replica")
-    workers.work("graph", ",".join(GRAPH_QUEUES), niceness=NICENESS)
+    if not settings.SPARQL_MIRROR_URL:
+        waking.end_when_idle(replica.is_behind)
+    workers.work("graph", ",".join(GRAPH_QUEUES), niceness=LATER_NICENESS)
 
 
 def _notifier() -> None:
     """Run the worker that enriches articles, looks for news that people want to be told of, and sends it."""
-    workers.work("notifier", ",".join(NOTIFIER_QUEUES), niceness=NICENESS)
+    waking.end_when_idle()
+    workers.work("notifier", ",".join(NOTIFIER_QUEUES), niceness=LATER_NICENESS)
 
 
 def _model() -> None:
     """Run the worker that asks the language model and the embeddings endpoint, one after the other."""
-    workers.work("model", ",".join(MODEL_QUEUES), niceness=NICENESS)
+    waking.end_when_idle()
+    workers.work("model", ",".join(MODEL_QUEUES), niceness=LATER_NICENESS)
 
 
-def _everything() -> None:
+def _everything(on_demand: Mapping[str, tuple[str, ...]]) -> None:
     """Run controller, graph worker and notifier in one process, for machines with little memory.
 
     Each of them would keep 60 MB of its own in 512.
     """
     workers.beside(workers.beat, "beat")
+    workers.beside(partial(waking.watch, on_demand, {}), "waking")
     workers.beside(partial(call_command, "sparql_replica"), "replica")
-    workers.work("controller", ",".join(DATABASE_QUEUES))
+    workers.work("controller", ",".join(DATABASE_QUEUES), niceness=NEWS_NICENESS)

@@ -18,7 +18,7 @@ from crawler import environment
 from crawler.celery import app
 from crawler.isolation import lifeline
 from crawler.isolation.fork_server import PROGRAMS, ForkServer, Program
-from crawler.operation.deployment import workers
+from crawler.operation.deployment import waking, workers
 from crawler.pipeline import tasks as pipeline_tasks  # noqa: F401
 from crawler.terminals import client, handlers, reader_process, readers, serve  # noqa: F401
 
@@ -36,6 +36,8 @@ def _worker(arguments: dict[str, Any], descriptors: list[int]) -> None:
         readers.inherited_servers.append(ForkServer(socket.socket(fileno=descriptor)))
     os.environ[lifeline.READY_FD] = str(ready)
     os.environ[lifeline.PROCESS_NAME] = arguments["name"]
+    if arguments["on_demand"]:
+        waking.end_when_idle()
     workers.work(
         arguments["name"],
         arguments["queues"],

@@ -46,15 +46,17 @@ Raises OSError when the process cannot be started now.
 class Child:
     """A process to keep alive, and how to start it.
 
-    Only this child consumes its `queues`. A child with `later` starts when the others are ready. `ready` is
-    the monotonic time at which it reported that it is ready, None before. `worked` is its processor time in
-    clock ticks when it was last seen to grow, at the monotonic time `seen`.
+    Only this child consumes its `queues`. A child `on_demand` runs while it is `wanted`: from the first
+    message that waits for it until it ends by itself because it was idle. `ready` is the monotonic time at
+    which it reported that it is ready, None before. `worked` is its processor time in clock ticks when it was
+    last seen to grow, at the monotonic time `seen`.
     """
 
     name: str
     launch: Launch
     queues: tuple[str, ...] = ()
-    later: bool = False
+    on_demand: bool = False
+    wanted: bool = False
     process: Process | None = None
     started: float = 0.0
     ready: float | None = None
@@ -83,12 +85,16 @@ class Child:
             self.worked, self.seen = worked, now
         return now - self.seen
 
+    def ended_in_order(self, code: int) -> bool:
+        """Return whether a child that ended with this exit code did so because it wanted to."""
+        return code == 0 and self.ready is not None
+
     def plan_restart(self, now: float, code: int = 1) -> float:
         """Count a failure and return the pause before the next start: 0.5 s, doubling to a minute.
 
-        A child that was ready and exited with 0 has ended because it grew too large, which is no failure.
+        A child that was ready and exited with 0 has ended because it was idle or grew too large: no failure.
         """
-        if code == 0 and self.ready is not None:
+        if self.ended_in_order(code):
             self.due = now + 0.5
             return 0.5
         self.failures = 1 if now - self.started > HEALTHY_SECONDS else self.failures + 1
@@ -114,22 +120,24 @@ class Supervisor:
         self._pipe, self._ready_fd = os.pipe()
         os.set_blocking(self._pipe, False)
 
-    def start(self, patience: float, up: Callable[[Child], None], *, later: bool = False) -> None:
-        """Start the first children, or the `later` ones, together, and return when each is ready.
+    def start(self, patience: float, up: Callable[[Child], None]) -> None:
+        """Start all children that are not on demand, together, and return when each is ready.
 
         A slow machine may take any time; now and then a line names the children that are awaited. `up` is
-        called with each child as it becomes ready. Raises EmbeddedError when one of the first ends before it
-        is ready, or does nothing for `patience` seconds; a later one is started again.
+        called with each child as it becomes ready. Raises EmbeddedError when one ends before it is ready, or
+        does nothing for `patience` seconds.
         """
-        chosen = [child for child in self.children if child.later == later]
-        for child in chosen:
-            self._start(child)
+        for child in self.children:
+            if child.on_demand:
+                self._release_tasks(child)
+            else:
+                self._start(child)
         last_report = time.monotonic()
-        while waiting := [child for child in chosen if child.ready is None and not child.failures]:
+        while waiting := [child for child in self._standing() if child.ready is None and not child.failures]:
             for child in waiting:
                 self._check(child, patience)
             for child in self.children:
-                if child.started and child not in waiting:
+                if child not in waiting:
                     self._look_after(child)
             self._revive_server()
             for child in self._heard(LOOK_SECONDS):
@@ -140,22 +148,15 @@ class Supervisor:
                 seconds = last_report - min(child.started for child in waiting)
                 self._say(f"still waiting for {names} after {seconds:.0f} s; this machine is slow or busy")
 
-    def _check(self, child: Child, patience: float) -> None:
-        """Check that an awaited child runs and works.
+    def _standing(self) -> list[Child]:
+        return [child for child in self.children if not child.on_demand]
 
-        Raises EmbeddedError for one of the first that does not; a later one is started again.
-        """
-        if child.running and child.idle(time.monotonic()) < patience:
-            return
-        if child.running:
-            problem = f"{child.name} has done nothing for {patience:.0f} s"
-        else:
-            problem = f"{child.name} ended at once; what it said stands above"
-        if not child.later:
-            raise EmbeddedError(problem)
-        self._say(problem)
-        self._kill(child)
-        self._look_after(child)
+    def _check(self, child: Child, patience: float) -> None:
+        """Raise EmbeddedError unless an awaited child runs and works."""
+        if not child.running:
+            raise EmbeddedError(f"{child.name} ended at once; what it said stands above")
+        if child.idle(time.monotonic()) >= patience:
+            raise EmbeddedError(f"{child.name} has done nothing for {patience:.0f} s")
 
     def watch(self) -> None:
         """Restart dead children forever. Only Stop (or a bug) ends it."""
@@ -164,7 +165,8 @@ class Supervisor:
             for child in self.children:
                 self._look_after(child)
             for child in self._heard(LOOK_SECONDS):
-                self._say(f"{child.name} is back after {time.monotonic() - child.started:.1f} s")
+                if not child.on_demand or child.failures:
+                    self._say(f"{child.name} is back after {time.monotonic() - child.started:.1f} s")
 
     def stop(self, patience: float = 10.0) -> None:
         """Ask all children to end, kill those that do not within `patience` seconds, then end the server."""
@@ -193,16 +195,25 @@ class Supervisor:
         if child.process is not None and not child.running:
             code, child.process = child.process.poll() or 0, None
             pause = child.plan_restart(now, code)
+            if child.on_demand and child.ended_in_order(code):
+                # What it had taken in advance is seen again, and brings it back.
+                child.wanted = self._release_tasks(child) > 0
+                return
             reason = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
             self._say(f"{child.name} ended ({reason}); starting it again in {pause:.1f} s")
-        if child.process is None and now >= child.due:
+        if child.process is None and now >= child.due and (child.wanted or not child.on_demand):
             self._start(child)
 
-    def _start(self, child: Child) -> None:
-        """Start the child, after the tasks that a killed run had taken are back in their queues."""
+    def _release_tasks(self, child: Child) -> int:
+        """Put what an ended run of the child had taken back into its queues. Returns the number of tasks."""
         count = self._release(child.queues) if self._release is not None and child.queues else 0
         if count:
             self._say(f"{count} unfinished tasks of {child.name} go back to their queues")
+        return count
+
+    def _start(self, child: Child) -> None:
+        """Start the child, after the tasks that a killed run had taken are back in their queues."""
+        self._release_tasks(child)
         try:
             child.start(self._ready_fd)
         except OSError as error:
@@ -217,7 +228,7 @@ class Supervisor:
             self._say(f"PostgreSQL is back after {time.monotonic() - began:.1f} s")
 
     def _heard(self, timeout: float) -> list[Child]:
-        """Return the children that have newly reported that they are ready.
+        """Return the children that have newly reported that they are ready, and note which are wanted.
 
         Waits up to `timeout` seconds for a report.
         """
@@ -226,6 +237,8 @@ class Supervisor:
             if not selector.select(timeout):
                 return []
         names = set(os.read(self._pipe, 4096).decode().split())
+        for child in self.children:
+            child.wanted = child.wanted or lifeline.WANTED + child.name in names
         ready_children = [child for child in self.children if child.name in names and child.ready is None]
         for child in ready_children:
             child.ready = time.monotonic()

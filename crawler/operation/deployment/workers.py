@@ -23,7 +23,6 @@ log = logging.getLogger(__name__)
 SOLO = "solo"
 """Celery's pool that runs one task at a time in the worker's own process."""
 
-
 LATER_LOADED = (
     "celery.app.amqp",
     "celery.app.control",

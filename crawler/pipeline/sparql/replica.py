@@ -324,6 +324,15 @@ def lag(state: State) -> int:
     return GraphChange.objects.filter(id__gt=state.change).count()
 
 
+def is_behind() -> bool:
+    """Return whether there is a change of the graph that this machine's newest snapshot does not hold."""
+    newest = snapshot()
+    changes = (
+        GraphChange.objects.all() if newest is None else GraphChange.objects.filter(id__gt=newest[1].change)
+    )
+    return changes.exists()
+
+
 def behind() -> int:
     """Count the changes that SPARQL does not see on this machine, 0 if no replica has ever run."""
     newest = snapshot()
@@ -342,7 +351,8 @@ def trouble(now: datetime) -> str:
         if not sign_of_life:
             return ""
         at = datetime.fromisoformat(sign_of_life["at"])
-        if abs(now - at) > SILENT:  # ahead of the clock, it was given before that was turned back
+        # A sign ahead of the clock was given before that was turned back. A replica that holds all may rest.
+        if abs(now - at) > SILENT and is_behind():
             return Reason(
                 "the replica for SPARQL has given no sign of life since {0} UTC", f"{at:%Y-%m-%d %H:%M:%S}"
             )

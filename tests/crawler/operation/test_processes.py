@@ -11,13 +11,13 @@ from crawler.isolation import memory
 from crawler.operation.deployment.processes import Sealed, children, without_password
 
 
-def test_what_reads_feeds_comes_first_and_the_graph_and_enrichment_later(
+def test_what_reads_feeds_and_serves_pages_always_runs_and_the_rest_on_demand(
     settings: Any, tmp_path: Path
 ) -> None:
     settings.DATA_DIR = tmp_path
-    later = [(child.name, child.later) for child in children(Sealed())]
-    assert {name for name, waits in later if not waits} == {"web", "controller", "terminal"}
-    assert [waits for _, waits in later] == sorted(waits for _, waits in later)
+    on_demand = [(child.name, child.on_demand) for child in children(Sealed())]
+    assert {name for name, waits in on_demand if not waits} == {"web", "controller", "terminal"}
+    assert [waits for _, waits in on_demand] == sorted(waits for _, waits in on_demand)
 
 
 def test_with_little_memory_all_work_at_the_database_is_done_by_one_process(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,12 @@ def child(name: str, code: str = READY) -> Child:
     return Child(name, forked(lambda: exec(code, {})))
 
 
-def watch_until(supervisor: Supervisor, said: list[str], word: str, seconds: float = 15.0) -> None:
-    """Watch until a line with this word was said; a test that waits in vain fails by its own Stop."""
+@contextlib.contextmanager
+def timed(happened: Callable[[], bool], seconds: float = 15.0) -> Iterator[None]:
+    """Raise Stop in the block once something happened; a test that waits in vain fails."""
 
     def stop(number: int, frame: object) -> None:
-        if any(word in line for line in said) or time.monotonic() > deadline:
+        if happened() or time.monotonic() > deadline:
             raise Stop
 
     deadline = time.monotonic() + seconds
@@ -52,11 +54,17 @@ def watch_until(supervisor: Supervisor, said: list[str], word: str, seconds: flo
     signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
     try:
         with pytest.raises(Stop):
-            supervisor.watch()
+            yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert any(word in line for line in said), said
+    assert happened()
+
+
+def watch_until(supervisor: Supervisor, said: list[str], word: str, seconds: float = 15.0) -> None:
+    """Watch until a line with this word was said."""
+    with timed(lambda: any(word in line for line in said), seconds):
+        supervisor.watch()
 
 
 @pytest.fixture
@@ -141,34 +149,80 @@ def test_a_child_that_does_nothing_fails_the_start() -> None:
         supervisor.stop()
 
 
-def test_what_comes_later_ends_nothing_when_it_fails(tmp_path: Path) -> None:
-    """It is started when the others serve, and started again; the others go on."""
+WANTING = """
+import os, time
+from crawler.isolation import lifeline
+lifeline.tell_ready()
+while True:
+    lifeline.tell_wanted("sleeper")
+    time.sleep(0.05)
+"""
+"""A child that has another one started, over and over."""
+
+
+def test_a_child_on_demand_starts_when_it_is_wanted_and_rests_when_it_ends(tmp_path: Path) -> None:
+    """An orderly end is not told to anybody; the next wish starts it again."""
+    starts = tmp_path / "starts"
     said: list[str] = []
-    broken, good = child("broken", "raise SystemExit(3)"), child("good")
-    broken.later = good.later = True
-    first = child("first")
-    supervisor = Supervisor([broken, first, good], said.append)
+    sleeper = child("sleeper", f"{READY.rpartition(';')[0]}; open({str(starts)!r}, 'a').write('.')")
+    sleeper.on_demand = True
+    supervisor = Supervisor([child("first"), sleeper], said.append)
     try:
         supervisor.start(20, lambda _: None)
-        assert first.running and broken.process is None and good.process is None
-        supervisor.start(20, lambda _: None, later=True)
-        assert first.running and good.ready is not None
-        assert any("broken ended" in line and "starting it again" in line for line in said), said
+        time.sleep(0.3)
+        assert sleeper.process is None
+        supervisor.children = [child("wanting", WANTING), sleeper]
+        supervisor.start(20, lambda _: None)
+        with timed(lambda: starts.exists() and len(starts.read_text()) >= 3):
+            supervisor.watch()
+        assert said == []
     finally:
         supervisor.stop()
 
 
-def test_a_first_child_that_dies_while_the_others_start_is_replaced() -> None:
+def test_a_child_on_demand_that_fails_comes_back_and_ends_nothing() -> None:
     said: list[str] = []
-    first, slow = child("first"), child("slow", working(4.0))
-    slow.later = True
-    supervisor = Supervisor([first, slow], said.append)
+    broken = child("broken", "raise SystemExit(3)")
+    broken.on_demand = broken.wanted = True
+    first = child("first")
+    supervisor = Supervisor([broken, first], said.append)
     try:
         supervisor.start(20, lambda _: None)
-        assert first.process is not None
-        os.kill(first.process.pid, signal.SIGKILL)
-        supervisor.start(20, lambda _: None, later=True)
+        watch_until(supervisor, said, "in 2.0 s")
         assert first.running
+    finally:
+        supervisor.stop()
+
+
+def test_tasks_that_an_ended_child_had_taken_bring_it_back() -> None:
+    said: list[str] = []
+    released = [0, 0, 1]
+    sleeper = child("sleeper", READY.rpartition(";")[0])
+    sleeper.on_demand, sleeper.queues, sleeper.wanted = True, ("graph",), True
+    supervisor = Supervisor([sleeper], said.append, release=lambda _: released.pop(0) if released else 0)
+    try:
+        supervisor.start(20, lambda _: None)
+        with timed(lambda: not released and sleeper.process is None and not sleeper.wanted):
+            supervisor.watch()
+        assert said == ["1 unfinished tasks of sleeper go back to their queues"]
+    finally:
+        supervisor.stop()
+
+
+def test_a_child_that_dies_while_the_others_start_is_replaced() -> None:
+    said: list[str] = []
+    first, slow = child("first"), child("slow", working(4.0))
+    supervisor = Supervisor([first, slow], said.append)
+
+    def kill_it(ready: Child) -> None:
+        if ready is first and not said:
+            assert first.process is not None
+            os.kill(first.process.pid, signal.SIGKILL)
+
+    try:
+        supervisor.start(20, kill_it)
+        assert first.running
+        assert any("first ended" in line for line in said)
     finally:
         supervisor.stop()
 

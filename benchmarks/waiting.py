@@ -1,0 +1,72 @@
+"""How long people wait for pages while a thousand feeds are read for the first time.
+
+    python -m benchmarks.waiting [--feeds 1000] [--items 20] [--stored 2000] [--people 1 50]
+
+Freshet runs as in `benchmarks/refresh.py`, once for each number of people, with so many articles stored before.
+Each person opens a page, reads it for a second, and opens the next. Prints p50 and p95 of their pages beside
+the goals, and the feeds a second that were read meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.feed_server import feed_url
+from benchmarks.goals import Goal
+from benchmarks.people import Readers, readers_of
+from benchmarks.refresh import feed_server, free_port, freshet, in_own_process
+
+GOALS = {1: 100.0, 50: 500.0}
+"""Milliseconds at p95 by the number of people."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--feeds", type=int, default=1000)
+    parser.add_argument("--items", type=int, default=20)
+    parser.add_argument("--stored", type=int, default=2000, help="articles of other feeds, read before")
+    parser.add_argument("--people", type=int, nargs="*", default=list(GOALS))
+    options = parser.parse_args()
+    port = free_port()
+    others = -(-options.stored // options.items)
+    urls = [feed_url(number, port) for number in range(options.feeds)]
+    stored = [feed_url(options.feeds + number, port) for number in range(others)]
+    with feed_server(options.feeds + others, options.items, port):
+        for count in options.people:
+            print(in_own_process(waits, urls, stored, count), flush=True)
+
+
+def waits(urls: list[str], stored: list[str], count: int) -> str:
+    """Read all feeds beside so many people. Returns their waits, the rate, and the goal, in a line each."""
+    work = Path(tempfile.mkdtemp(prefix="freshet-benchmark-"))
+    work.chmod(0o711)
+    people: list[Readers] = []
+
+    def begin() -> Callable[[], object]:
+        people.append(readers_of(work / "freshet.log", count))
+        people[0].start()
+        return people[0].stop
+
+    try:
+        result = freshet(urls, stored, work, begin, only_cold=True)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    (readers,) = people
+    lines = [
+        f"{count} people: {len(readers.milliseconds)} pages, p50 {readers.percentile(0.5):.0f} ms,"
+        f" {len(readers.failures)} failed; {result.feeds / result.cold:.1f} feeds/s"
+    ]
+    goal = GOALS.get(count)
+    if goal:
+        lines.append(str(Goal(f"a page of {count}, p95", readers.percentile(0.95), goal, "ms", most=True)))
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Processes that exist while they have work: what starts them, and what ends them.
+
+A worker with nothing to do keeps some 20 MB and a connection or two to PostgreSQL; one that is forked when a
+message comes is at work within a second (benchmarks/footprint.py).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from celery.signals import task_postrun, task_prerun
+from psycopg import sql
+
+from crawler.celery import app
+from crawler.isolation import lifeline
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.5
+REST_SECONDS = 120.0
+"""Time without a task after which a process that is started on demand ends."""
+
+HasWork = Callable[[], bool]
+
+
+def watch(queues: Mapping[str, tuple[str, ...]], further: Mapping[str, HasWork]) -> None:
+    """Ask the supervisor forever for the processes of these `queues` that have messages waiting.
+
+    `further` are other reasons to want a process, by its name.
+    """
+    trouble = ""
+    while True:
+        try:
+            waiting = with_messages({queue for names in queues.values() for queue in names})
+            wanted = {name for name, served in queues.items() if waiting.intersection(served)}
+            wanted |= {name for name, has_work in further.items() if has_work()}
+            for name in sorted(wanted):
+                lifeline.tell_wanted(name)
+            trouble = ""
+        except Exception as error:  # the broker or the database is away for a moment
+            if trouble != (trouble := f"{type(error).__name__}: {error}"):
+                log.warning("it cannot be seen which processes have work: %s", trouble)
+        time.sleep(LOOK_SECONDS)
+
+
+def with_messages(queues: set[str]) -> set[str]:
+    """Return those of these queues in which a message waits that no worker has taken."""
+    if str(app.conf.broker_url).startswith("pgmq:"):
+        return _with_visible_messages(sorted(queues))
+    return {queue for queue in queues if _message_count(queue)}
+
+
+def _with_visible_messages(queues: list[str]) -> set[str]:
+    look = sql.SQL("SELECT {} WHERE EXISTS (SELECT FROM {} WHERE vt <= clock_timestamp())")
+    looks = [look.format(queue, sql.Identifier("pgmq", f"q_{queue}")) for queue in queues]
+    from crawler.postgresql.transport import connection_to  # noqa: PLC0415 - other brokers have none
+
+    with connection_to(app.conf.broker_transport_options["conn_string"]) as connection:
+        return {queue for (queue,) in connection.execute(sql.SQL(" UNION ALL ").join(looks))}
+
+
+def _message_count(queue: str) -> int:
+    """Return how many messages wait in a queue of Redis or RabbitMQ, 0 if there is no such queue."""
+    with app.connection_for_read() as connection, connection.channel() as channel:
+        try:
+            return int(channel.queue_declare(queue=queue, passive=True).message_count)
+        except connection.channel_errors:
+            return 0
+
+
+class Idleness:
+    """The time for which this process, a worker, has had no task."""
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._since = time.monotonic()
+
+    def seconds(self) -> float:
+        """Return how long no task has run, 0 while one runs."""
+        return 0.0 if self._running else time.monotonic() - self._since
+
+    def note(self) -> None:
+        """Count tasks from now on."""
+        task_prerun.connect(self._begun, weak=False)
+        task_postrun.connect(self._ended, weak=False)
+
+    def _begun(self, **_: object) -> None:
+        self._running += 1
+
+    def _ended(self, **_: object) -> None:
+        self._running -= 1
+        self._since = time.monotonic()
+
+
+def end_when_idle(is_busy: HasWork = lambda: False, seconds: float = REST_SECONDS) -> None:
+    """Let this worker end in order once it has had no task for some seconds.
+
+    A message that comes meanwhile waits for its next start.
+    """
+    idleness = Idleness()
+    idleness.note()
+
+    def look() -> None:
+        while idleness.seconds() < seconds or is_busy():
+            time.sleep(min(seconds / 10, 5.0))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=look, name="idleness", daemon=True).start()
