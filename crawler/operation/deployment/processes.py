@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 import secrets
+import socket
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from crawler.isolation import confine, fork_server, memory
 from crawler.isolation.forks import Process
 from crawler.operation.deployment import waking, workers
 from crawler.operation.deployment.supervisor import Child, forked
-from crawler.operation.deployment.web_server import WebServer
+from crawler.operation.deployment.web_server import SECOND, WebServer, listen
 from crawler.pipeline.sparql import replica
 
 CONTROLLER_QUEUES = ("tick", "store")
@@ -53,8 +54,10 @@ def children(sealed: Sealed) -> list[Child]:
 
     Each is a fork of this process, which has loaded what they share, except for the sealed ones.
     """
+    listener = listen(bind())
+    web = Child("web", forked(partial(_web, listener), [listener.fileno()]))
     if settings.DEMO:
-        return [Child("web", forked(_web))]
+        return [web]
     on_demand = [
         sealed.child(
             "transformer", "detect,transform", niceness=LATER_NICENESS - NEWS_NICENESS, on_demand=True
@@ -64,16 +67,18 @@ def children(sealed: Sealed) -> list[Child]:
         # A mirror is looked after all the time.
         graph = Child("graph", forked(_graph), GRAPH_QUEUES, on_demand=not settings.SPARQL_MIRROR_URL)
         on_demand += [graph, Child("notifier", forked(_notifier), NOTIFIER_QUEUES, on_demand=True)]
+        second = forked(partial(_web, listener, ends_when_quiet=True), [listener.fileno()])
+        on_demand.append(Child(SECOND, second, on_demand=True))
     if settings.MODEL_URL or settings.EMBEDDINGS_URL:
         on_demand.append(Child("model", forked(_model), MODEL_QUEUES, on_demand=True))
-    queues = {child.name: child.queues for child in on_demand if child.on_demand}
+    queues = {child.name: child.queues for child in on_demand if child.on_demand and child.queues}
     controller = Child(
         "controller",
         forked(partial(_everything if memory.is_small() else _controller, queues)),
         DATABASE_QUEUES if memory.is_small() else CONTROLLER_QUEUES,
     )
     return [
-        Child("web", forked(_web)),
+        web,
         sealed.child("terminal", "fetch", pool="threads", concurrency=8 if memory.is_small() else 32),
         controller,
         *on_demand,
@@ -186,9 +191,9 @@ def without_password(address: str) -> str:
     return re.sub(r"//[^/?#]*@", "//", address)
 
 
-def _web() -> None:
+def _web(listener: socket.socket, *, ends_when_quiet: bool = False) -> None:
     """Run the web server. Whoever reads a page comes before all that runs in the background."""
-    WebServer(bind()).run()
+    WebServer(bind(), listener, ends_when_quiet=ends_when_quiet).run()
 
 
 def _controller(on_demand: Mapping[str, tuple[str, ...]]) -> None:

@@ -236,7 +236,7 @@ class Supervisor:
             selector.register(self._pipe, selectors.EVENT_READ)
             if not selector.select(timeout):
                 return []
-        names = set(os.read(self._pipe, 4096).decode().split())
+        names = set(os.read(self._pipe, 4096).decode().splitlines())
         for child in self.children:
             child.wanted = child.wanted or lifeline.WANTED + child.name in names
         ready_children = [child for child in self.children if child.name in names and child.ready is None]
@@ -257,15 +257,15 @@ def raise_stop_on_signals() -> None:
         signal.signal(number, handle)
 
 
-def forked(run: Callable[[], object]) -> Launch:
-    """Return a Launch that forks this process to run the function."""
+def forked(run: Callable[[], object], inherited: Sequence[int] = ()) -> Launch:
+    """Return a Launch that forks this process to run the function, with these descriptors open."""
 
     def launch(arguments: Mapping[str, str], ready_fd: int) -> Process:
         def begin() -> None:
             os.environ.update(arguments)
             run()
 
-        return fork(begin, arguments[lifeline.PROCESS_NAME], [ready_fd])
+        return fork(begin, arguments[lifeline.PROCESS_NAME], [ready_fd, *inherited])
 
     return launch
 

@@ -31,6 +31,7 @@ from crawler.web.deadline import is_search
 from crawler.web.middleware import MAX_BYTES
 from crawler.web.requests import ARRIVED
 
+BACKLOG = 1024
 MAX_CONNECTIONS = 4000
 CROWDED_CONNECTIONS = 3000
 MAX_HEAD_BYTES = 65_536
@@ -148,11 +149,17 @@ class ClientConnection(HTTPChannel):  # type: ignore[misc]
             self.socket.shutdown(socket.SHUT_RDWR)
 
 
+CROWD = 4
+"""Requests of a class that wait for a thread from which on a second process would help."""
+
+
 class Threads:
     """A task dispatcher for waitress with a thread pool for each class of requests."""
 
     def __init__(self) -> None:
         self._dispatchers = {name: ThreadedTaskDispatcher() for name in THREADS}
+        self.crowded = time.monotonic()
+        """When so many requests last waited that a second process would help."""
         for name, count in THREADS.items():
             self._dispatchers[name].set_thread_count(count)
 
@@ -160,7 +167,11 @@ class Threads:
         """Let a thread of the right class answer the first request of a connection."""
         request = channel.requests[0]
         request.arrived = time.monotonic()
-        self._dispatchers["first" if request.error else _class_of(request)].add_task(channel)
+        dispatcher = self._dispatchers["first" if request.error else _class_of(request)]
+        dispatcher.add_task(channel)
+        if len(dispatcher.queue) >= CROWD and request.arrived - self.crowded > 0.5:
+            self.crowded = request.arrived
+            lifeline.tell_wanted(SECOND)
 
     def shutdown(self) -> None:
         """End all threads after their current tasks."""
@@ -174,10 +185,20 @@ def _class_of(request: HTTPRequestParser) -> str:
     return request_class(path.removeprefix(settings.URL_PREFIX), request.query, request.command)
 
 
+SECOND = "second web"
+"""The process that answers requests beside the first one while there is a crowd.
+
+Python runs one thread of a process at a time, so one answers some 20 pages a second (benchmarks/waiting.py).
+"""
+QUIET_SECONDS = 120.0
+"""Time without a crowd after which it ends."""
+
+
 class LimitedServer(TcpWSGIServer):  # type: ignore[misc]
     """A waitress server that also closes connections whose clients send or read too slowly."""
 
     channel_class = ClientConnection
+    ends_when_quiet = False
 
     def maintenance(self, now: float) -> None:
         """Close idle and overdue connections; waitress calls it once a second."""
@@ -189,6 +210,15 @@ class LimitedServer(TcpWSGIServer):  # type: ignore[misc]
         for channel in list(self.active_channels.values()):
             if channel.is_stalled(now):
                 channel.abort()
+        if self.ends_when_quiet and time.monotonic() - self.task_dispatcher.crowded > QUIET_SECONDS:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Leave new connections to the first process, and end when the last answer was sent."""
+        self.accepting = False
+        channels = self.active_channels.values()
+        if not any(channel.requests or channel.total_outbufs_len for channel in channels):
+            sys.exit(0)
 
     def _receiving(self) -> Iterator[Any]:
         channels = list(self.active_channels.values())
@@ -196,10 +226,15 @@ class LimitedServer(TcpWSGIServer):  # type: ignore[misc]
 
 
 class WebServer:
-    """The web server on an address such as `127.0.0.1:8000`, run by this process and its threads."""
+    """The web server on an address such as `127.0.0.1:8000`, run by this process and its threads.
 
-    def __init__(self, bind: str) -> None:
-        self._bind = bind
+    Several processes may share a `listener`. One that `ends_when_quiet` does when there is no crowd any more.
+    """
+
+    def __init__(
+        self, bind: str, listener: socket.socket | None = None, *, ends_when_quiet: bool = False
+    ) -> None:
+        self._bind, self._listener, self._ends_when_quiet = bind, listener, ends_when_quiet
 
     def run(self) -> None:
         """Answer requests until SIGTERM or SIGINT."""
@@ -207,7 +242,7 @@ class WebServer:
             signal.signal(number, lambda *_: sys.exit(0))
         lifeline.die_when_stuck()
         _raise_file_limit()
-        adjusted, listener = adjustments(self._bind), systemd_socket()
+        adjusted, listener = adjustments(self._bind), self._listener or systemd_socket()
         application = without_head_bodies(import_string("crawler.wsgi.application"))
         if listener is None:
             server = LimitedServer(application, dispatcher=Threads(), adj=adjusted)
@@ -221,8 +256,21 @@ class WebServer:
                 sockinfo=info,
                 bind_socket=False,
             )
+        server.ends_when_quiet = self._ends_when_quiet
         lifeline.tell_ready()
         server.run()
+
+
+def listen(bind: str) -> socket.socket:
+    """Return a socket that listens on an address, for processes to share. Raises OSError, ValueError."""
+    family, kind, protocol, address = adjustments(bind).listen[0]
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if family == socket.AF_INET6:
+        listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    listener.bind(address)
+    listener.listen(BACKLOG)
+    return listener
 
 
 def systemd_socket() -> socket.socket | None:
@@ -268,7 +316,7 @@ def adjustments(bind: str) -> Adjustments:
         url_prefix=settings.URL_PREFIX,
         port=address.port,
         ident=None,
-        backlog=1024,
+        backlog=BACKLOG,
         connection_limit=MAX_CONNECTIONS,
         channel_timeout=int(MAX_HEAD_SECONDS),
         cleanup_interval=1,

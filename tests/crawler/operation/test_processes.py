@@ -14,7 +14,7 @@ from crawler.operation.deployment.processes import Sealed, children, without_pas
 def test_what_reads_feeds_and_serves_pages_always_runs_and_the_rest_on_demand(
     settings: Any, tmp_path: Path
 ) -> None:
-    settings.DATA_DIR = tmp_path
+    settings.DATA_DIR, settings.PORT = tmp_path, 0
     on_demand = [(child.name, child.on_demand) for child in children(Sealed())]
     assert {name for name, waits in on_demand if not waits} == {"web", "controller", "terminal"}
     assert [waits for _, waits in on_demand] == sorted(waits for _, waits in on_demand)
@@ -23,7 +23,7 @@ def test_what_reads_feeds_and_serves_pages_always_runs_and_the_rest_on_demand(
 def test_with_little_memory_all_work_at_the_database_is_done_by_one_process(
     settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.DATA_DIR = tmp_path
+    settings.DATA_DIR, settings.PORT = tmp_path, 0
     everywhere = sorted(queue for child in children(Sealed()) for queue in child.queues)
     monkeypatch.setattr(memory, "is_small", lambda: True)
     started = children(Sealed())
