@@ -3,9 +3,9 @@
     python -m benchmarks.waiting [--feeds 1000] [--items 20] [--stored 2000] [--people 1 50]
 
 Freshet runs as in `benchmarks/refresh.py`, once for each number of people, with so many articles stored
-before. Each person opens a page, reads it for a second, and opens the next, from WARM_SECONDS before the first
-feed is asked. Prints p50 and p95 of their pages from then on beside the goals, and the feeds a second that were
-read meanwhile.
+before. Each person opens a page, reads it for a second, and opens the next, beginning WARM_SECONDS before the
+first feed is asked. Prints p50 and p95 of their pages from then on beside the goals, and the feeds a second
+that were read meanwhile.
 """
 
 from __future__ import annotations
