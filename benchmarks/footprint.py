@@ -108,14 +108,14 @@ class Product:
         assert self.process is not None
         return family(self.process.pid)
 
-    def sql(self, statement: str) -> Any:
+    def sql(self, statement: str, database: str = "postgres") -> Any:
         """The first value that its PostgreSQL answers to the superuser, None if there is none."""
         known = Credentials.read(self.work / "data")
         assert known is not None
         with psycopg.connect(
             host=HOST,
             port=known.port,
-            dbname="postgres",
+            dbname=database,
             user="postgres",
             password=known.superuser,
             autocommit=True,
