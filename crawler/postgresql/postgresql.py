@@ -48,7 +48,11 @@ CONFIGURATION = {
     "maintenance_work_mem": f"{memory.share(1 / 32, 8, 64) // memory.MEGABYTE}MB",
     "autovacuum_work_mem": f"{memory.share(1 / 64, 4, 16) // memory.MEGABYTE}MB",
     "effective_cache_size": "512MB",
-    "max_wal_size": "512MB",
+    # After each checkpoint the whole of a page is logged once more: with the defaults, five minutes and as they
+    # are, pages were most of the log of a quiet day (benchmarks/day.py).
+    "checkpoint_timeout": "30min",
+    "max_wal_size": "512MB" if memory.is_small() else "1GB",
+    "wal_compression": "on",
     # There are no replicas, so no processes for them are needed, nor I/O workers on a small machine.
     "wal_level": "minimal",
     "max_wal_senders": "0",
