@@ -12,6 +12,7 @@ from django.db import OperationalError
 from crawler.engine.models import Pulse
 from crawler.operation.site import health
 from crawler.operation.site.health import check_health
+from crawler.pipeline.models import GraphChange
 from feeds.models import Tick
 
 pytestmark = pytest.mark.django_db
@@ -142,12 +143,16 @@ def test_a_kernel_without_walls_is_told_and_fails_nothing(monkeypatch):
 
 
 def test_a_replica_that_lived_and_is_silent_fails_it(settings, tmp_path):
+    """Unless there is nothing that it has not taken over: its process ends when it is idle."""
     settings.DATA_DIR = tmp_path
     ticked(TICK)
     answered(TICK)
     assert check_health(NOW).graph == "ok", "none has ever run here"
     alive = tmp_path / "sparql" / "alive.json"
     alive.parent.mkdir()
+    alive.write_text(json.dumps({"at": (NOW - timedelta(minutes=3)).isoformat(), "trouble": ""}))
+    assert check_health(NOW, uptime=timedelta(days=1)).status == "ok", "nothing waits for it"
+    GraphChange.objects.create(context=1, url="https://example.com/", version=1, added=1, removed=0)
     for minutes, trouble, status in ((1, "", "ok"), (3, "", "failing"), (1, "the disk is full", "failing")):
         at = (NOW - timedelta(minutes=minutes)).isoformat()
         alive.write_text(json.dumps({"at": at, "trouble": trouble}))

@@ -247,3 +247,52 @@ def test_odd_addresses_are_answered(port: int, address: bytes) -> None:
     client.sendall(b"GET " + address + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert client.recv(65_536).startswith(b"HTTP/1.")
     client.close()
+
+
+def test_a_crowd_wants_a_second_process(port: int, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted: list[str] = []
+    monkeypatch.setattr(web.lifeline, "tell_wanted", wanted.append)
+    time.sleep(0.6)
+    for _ in range(web.THREADS["usual"]):
+        begin(port, "/slow/")
+    time.sleep(0.5)
+    assert wanted == []
+    for _ in range(2 * web.CROWD):
+        begin(port, "/slow/")
+    until = time.monotonic() + 5
+    while not wanted and time.monotonic() < until:
+        time.sleep(0.05)
+    assert wanted == [web.SECOND]
+
+
+def test_a_second_process_finishes_its_answers_and_leaves_new_requests_to_the_first(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web, "QUIET_SECONDS", 0.5)
+    with web.listen("127.0.0.1:0") as listener:
+        port = listener.getsockname()[1]
+        info = (listener.family, listener.type, listener.proto, listener.getsockname())
+        adjusted = web.adjustments("127.0.0.1:0")
+        second = web.LimitedServer(
+            site,
+            dispatcher=web.Threads(),
+            adj=adjusted,
+            _sock=listener.dup(),
+            sockinfo=info,
+            bind_socket=False,
+        )
+        second.ends_when_quiet = True
+        thread = threading.Thread(target=second.run, daemon=True)
+        thread.start()
+        answers: list[bytes] = []
+        asking = threading.Thread(target=lambda: answers.append(get(port, "/slow/", 10)))
+        asking.start()
+        time.sleep(2.5)
+        assert thread.is_alive(), "an answer is under way"
+        site.free.set()
+        asking.join(10)
+        thread.join(10)
+        assert answers == [b"/slow/"]
+        assert not thread.is_alive()
+        with socket.create_connection(("127.0.0.1", port)) as waiting:
+            assert listener.accept()[1] == waiting.getsockname()

@@ -279,6 +279,7 @@ def test_a_replica_that_cannot_go_on_says_so_and_tries_again(
     with pytest.raises(KeyboardInterrupt):
         call_command("sparql_replica")
     assert "no space left" in tries[1]
+    monkeypatch.setattr("crawler.pipeline.sparql.replica.is_behind", lambda: True)
     assert "no sign of life" in trouble(datetime.now(UTC) + timedelta(minutes=5))
 
 
