@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 SYSTEM := $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: run test test-browser lint install requirements compiled messages dist docs
+.PHONY: run test test-browser lint install requirements compiled messages schema dist docs
 .DEFAULT_GOAL := run
 
 # Everything on this machine, PostgreSQL included. Ctrl-C ends it. PORT=8001 make run takes another port.
@@ -43,6 +43,10 @@ messages: $(VENV)/dev.stamp
 	DATABASE_URL=none $(PYTHON) manage.py makemessages --all --no-wrap --no-obsolete --add-location file \
 		--ignore $(VENV) --ignore tests --ignore benchmarks --ignore docs
 	DATABASE_URL=none $(PYTHON) manage.py compilemessages --ignore $(VENV)
+
+# Write the tables that a new database gets at once; after a new migration.
+schema: $(VENV)/dev.stamp
+	$(PYTHON) contrib/schema.py
 
 # Pin and hash what requirements/*.in name; needs uv.
 requirements:

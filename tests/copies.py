@@ -8,10 +8,11 @@ import subprocess
 from crawler.postgresql.postgresql import MAJOR, binaries_of
 
 
-def dumped(source: str) -> bytes:
+def dumped(source: str, *options: str) -> bytes:
     """Return the statements that make all tables and rows of the database at an address."""
     # Owners and comments stay out: the role at the target may differ, and owns no extension.
-    made = _run("pg_dump", "--no-owner", "--no-privileges", "--no-comments", "--schema=public", source)
+    without = ("--no-owner", "--no-privileges", "--no-comments")
+    made = _run("pg_dump", *without, "--schema=public", *options, source)
     made = made.replace(b"CREATE SCHEMA public;", b"")  # an empty database has it
     return made.replace(b"SET transaction_timeout = 0;", b"")  # PostgreSQL 16 does not know it
 

@@ -32,6 +32,7 @@ from redis import RedisError
 from crawler.accounts.demo import VISITOR
 from crawler.accounts.models import Account
 from crawler.celery import app
+from crawler.database import schema
 from crawler.database.takeover import refuse_older
 from crawler.isolation import forks, memory
 from crawler.management.commands.restore import UNFINISHED
@@ -216,16 +217,23 @@ def first_line(error: BaseException) -> str:
 def migrate() -> str:
     """Run pending migrations. Without any, the database is not touched, not even permissions.
 
-    Raises CommandError if a restore of a backup was not finished, or the database is too old.
+    An empty database of our own gets the tables of all migrations at once. Raises CommandError if a restore
+    of a backup was not finished, or the database is too old.
     """
     if UNFINISHED in connection.introspection.table_names():
         raise CommandError("a backup was being restored here and did not get to its end: restore it again")
     executor = MigrationExecutor(connection)
     refuse_older(executor.loader.applied_migrations)
+    is_new = not database.is_given() and not executor.loader.applied_migrations
+    if is_new:
+        schema.load()
+        executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if plan:
         call_command("migrate", interactive=False, verbosity=0)
     executor.check_replacements()  # notes squashed migrations of which there was nothing to run
+    if is_new:
+        return "tables made"
     return f"{len(plan)} run" if plan else "none to run"
 
 
