@@ -38,8 +38,8 @@ from benchmarks.refresh import feed_server, free_port  # noqa: E402
 from crawler.postgresql.credentials import HOST, Credentials  # noqa: E402
 
 ITEMS = 20
-SETTLE_SECONDS = 20.0
-"""After a start, and after the last article was enriched: caches fill, the first looks are over."""
+SETTLE_SECONDS = 150.0
+"""After a start: caches fill, the first looks are over, and processes without work have ended."""
 MAINTENANCE_SECONDS = 240.0
 """Then PostgreSQL has looked once over tables that were just filled, which it does once a minute."""
 QUESTIONS = 20
@@ -256,19 +256,21 @@ def product_in(work: Path) -> Iterator[Product]:
 def measure(work: Path, seconds: float, feeds: int) -> tuple[list[Figure], dict[str, Idleness]]:
     """All figures, and by process what the idle times were spent on."""
     figures: list[Figure] = []
+    small = bool(os.environ.get("FRESHET_SMALL"))
     parts: dict[str, Idleness] = {}
     port = free_port()
     with feed_server(feeds, ITEMS, port), product_in(work) as product:
-        figures.append(Figure("ready, first start", product.start(), "s", 10))
+        figures.append(Figure("ready, first start", product.start(), "s", 6))
         time.sleep(SETTLE_SECONDS)
         tree = product.tree()
         theirs = {process for process in tree if is_postgresql(process)}
         figures += [
-            Figure("memory, idle, whole tree", memory(tree) / 2**20, "MB", 350),
+            Figure("memory, idle, whole tree", memory(tree) / 2**20, "MB", 180 if small else 240),
             Figure("  of it ours", memory(tree - theirs) / 2**20, "MB"),
             Figure("  of it PostgreSQL's", memory(theirs) / 2**20, "MB"),
-            Figure("processes, ours", len(tree - theirs), "", 10),
-            Figure("processes, PostgreSQL's", len(theirs), "", 20),
+            Figure("processes", len(tree), "", 12),
+            Figure("  of them ours", len(tree - theirs), ""),
+            Figure("  of them PostgreSQL's", len(theirs), ""),
         ]
         time.sleep(MAINTENANCE_SECONDS)
         parts["no feeds"] = quiet = idle(product, seconds)
@@ -276,7 +278,7 @@ def measure(work: Path, seconds: float, feeds: int) -> tuple[list[Figure], dict[
         figures.append(Figure("disk writes, no feeds", quiet.writes, "MB/min", 1))
         figures.append(Figure("  PostgreSQL's log", quiet.wal, "MB/min"))
         figures.append(Figure("stop, idle", product.stop(), "s", 3))
-        figures.append(Figure("ready, second start", product.start(), "s", 5))
+        figures.append(Figure("ready, second start", product.start(), "s", 1.5))
         if feeds:
             read_all(product, feeds, port)
             time.sleep(MAINTENANCE_SECONDS)

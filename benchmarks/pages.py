@@ -22,8 +22,11 @@ from functools import partial
 from typing import Any
 
 from benchmarks.database import own_database
+from benchmarks.goals import Goal
 
 HTMX = {"HX-Request": "true"}
+GOALS = {"list": 40.0, "article beside the list": 25.0, "search": 60.0}
+"""Milliseconds at p95, with 100,000 articles."""
 
 
 def main() -> None:
@@ -196,6 +199,8 @@ def measure(kind: str, requests: int) -> None:
             f"{name:24} {answer.status_code}  p50 {p50:6.1f} ms  p95 {p95:6.1f} ms  {len(queries):2} queries "
             f"{len(answer.content):7} bytes, {packed:6} compressed"
         )
+        if goal := GOALS.get(name):
+            print(Goal(f"{name}, p95", p95, goal, "ms", most=True))
 
 
 def note_query(queries: list[str], execute: Any, sql: Any, *arguments: Any) -> Any:

@@ -1,20 +1,17 @@
-"""People who read while feeds are fetched: do they get every page, and how much slower are the feeds?
+"""People who read while a thousand feeds are read for the first time: how long do they wait for pages?
 
-    python -m benchmarks.readers [--feeds 1000] [--readers 50] [--seconds 60] [--rounds 2]
+    python -m benchmarks.readers [--feeds 1000] [--items 20] [--stored 2000] [--people 0 1 50]
 
-Each round reads the feeds in a new product without readers, and in another one with them. A reader asks for
-a page, waits for it, and asks for another a second later: mostly articles and lists of them, now and then a
-search, a feed, or the API. Prints feeds per second of both runs with their ratio, and what the readers got.
-Exits with 1 when a request failed or the ratio of the medians is below 0.85.
+Freshet runs as in `benchmarks/refresh.py`, once for each number of people, with so many articles stored
+before. Each person opens a page, reads it for a second, and opens the next, beginning WARM_SECONDS before the
+first feed is asked. Prints p50 and p95 of their pages from then on beside the goals, and the feeds a second
+that were read meanwhile. Ends with 1 when a page failed.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import shutil
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,94 +20,64 @@ from pathlib import Path
 
 from benchmarks.feed_server import feed_url
 from benchmarks.goals import Goal
-from benchmarks.hostile.api import SECONDS
 from benchmarks.people import Readers, readers_of
-from benchmarks.refresh import Result, feed_server, free_port, freshet
+from benchmarks.refresh import feed_server, free_port, freshet, in_own_process
 
-ITEMS = 20
-MIN_RATIO = 0.85
+WARM_SECONDS = 10.0
+GOALS = {1: 100.0, 50: 500.0}
+"""Milliseconds at p95 by the number of people."""
 
 
 def main() -> int:
-    """Run the rounds and print their lines."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--feeds", type=int, default=1000)
-    parser.add_argument("--readers", type=int, default=50)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--one", choices=["alone", "read"], help=argparse.SUPPRESS)
+    parser.add_argument("--items", type=int, default=20)
+    parser.add_argument("--stored", type=int, default=2000, help="articles of other feeds, read before")
+    parser.add_argument("--people", type=int, nargs="*", default=[0, *GOALS])
     options = parser.parse_args()
-    if options.one:
-        return one_run(options)
-    rates: dict[str, list[float]] = {"alone": [], "read": []}
-    failed = False
-    for _ in range(options.rounds):
-        for name, found in rates.items():  # in separate processes: Django knows one database
-            command = [
-                sys.executable,
-                "-m",
-                "benchmarks.readers",
-                "--one",
-                name,
-                "--feeds",
-                str(options.feeds),
-            ]
-            command += ["--readers", str(options.readers), "--seconds", str(options.seconds)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-            print(done.stdout, end="", flush=True)
-            failed |= done.returncode != 0
-            if rate := re.search(r"([\d.]+) feeds/s", done.stdout):
-                found.append(float(rate[1]))
-    ratio = statistics.median(rates["read"]) / statistics.median(rates["alone"])
-    print(f"with readers {ratio:.2f} times the feeds/s of without")
-    return 1 if failed or ratio < MIN_RATIO else 0
+    port = free_port()
+    others = -(-options.stored // options.items)
+    urls = [feed_url(number, port) for number in range(options.feeds)]
+    stored = [feed_url(options.feeds + number, port) for number in range(others)]
+    with feed_server(options.feeds + others, options.items, port):
+        failures = 0
+        for count in options.people:
+            lines, failed = in_own_process(waits, urls, stored, count)
+            print(lines, flush=True)
+            failures += failed
+    return 1 if failures else 0
 
 
-def one_run(options: argparse.Namespace) -> int:
-    """Read all feeds once, with readers where they are asked for."""
-    port, work = free_port(), Path(tempfile.mkdtemp(prefix="freshet-readers-"))
+def waits(urls: list[str], stored: list[str], count: int) -> tuple[str, int]:
+    """Read all feeds beside so many people. Returns lines with their waits, and how many pages failed."""
+    work = Path(tempfile.mkdtemp(prefix="freshet-benchmark-"))
     work.chmod(0o711)
-    readers: list[Readers] = []
+    people: list[Readers] = []
 
-    def begin() -> Callable[[], None]:
-        if options.one == "alone":
-            return lambda: None
-        group = readers_of(work / "freshet.log", options.readers)
-        readers.append(group)
-        began = time.monotonic()
-        group.start()
-        time.sleep(3)
-
-        def end() -> None:
-            time.sleep(max(0.0, began + options.seconds - time.monotonic()))
-            group.stop()
-
-        return end
+    def begin() -> Callable[[], object]:
+        people.append(readers_of(work / "freshet.log", count))
+        people[0].start()
+        time.sleep(WARM_SECONDS)
+        people[0].milliseconds.clear()
+        return people[0].stop
 
     try:
-        with feed_server(options.feeds, ITEMS, port):
-            urls = [feed_url(number, port) for number in range(options.feeds)]
-            result = freshet(urls, [], work, begin, only_cold=True)
+        result = freshet(urls, stored, work, begin, only_cold=True)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return _report(result, readers)
-
-
-def _report(result: Result, readers: list[Readers]) -> int:
-    print(f"{result.feeds / result.cold:.1f} feeds/s", end="")
-    for group in readers:
-        p50, p95 = group.percentile(0.5), group.percentile(0.95)
-        statuses = ", ".join(f"{count} times {status}" for status, count in sorted(group.answers.items()))
-        slow = [Goal("a page beside the cold run, p95", p95, 100, "ms", most=True)]
-        print(f"; {len(group.milliseconds)} requests, {statuses}, p50 {p50:.0f} ms, p95 {p95:.0f} ms", end="")
-        print(
-            f", {len(group.failures)} failed (limit {SECONDS:.0f} s)",
-            *group.failures[:5], *slow, sep="\n  ", end="",
-        )  # fmt: skip
-    print()
-    return 1 if any(group.failures for group in readers) else 0
+    (readers,) = people
+    rate = f"{result.feeds / result.cold:.1f} feeds/s"
+    if not count:
+        return f"nobody reads: {rate}", 0
+    statuses = ", ".join(f"{number} times {status}" for status, number in sorted(readers.answers.items()))
+    pages, p50 = len(readers.milliseconds), readers.percentile(0.5)
+    lines = [f"{count} people: {pages} pages ({statuses}), p50 {p50:.0f} ms; {rate}", *readers.failures[:5]]
+    if goal := GOALS.get(count):
+        p95 = readers.percentile(0.95)
+        lines.append(str(Goal(f"a page, with {count} people, p95", p95, goal, "ms", most=True)))
+    return "\n".join(lines), len(readers.failures)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.dispatch import receiver
 
-from crawler.engine.signals import asked, tended, ticked
+from crawler.engine.signals import asked, planned, tended
 
 RUN_SECONDS = 5.0
 """Other tasks of the same worker wait for a run: messages to people."""
@@ -27,9 +27,9 @@ def enrich() -> None:
         enrich.delay()
 
 
-@receiver(ticked)
-def look_for_articles(**_: object) -> None:
-    """Queue enrichment at every tick."""
+@receiver(planned)
+def renew_outdated(**_: object) -> None:
+    """Queue enrichment once a day, where nothing waits, too: for articles that an older version enriched."""
     enrich.delay()
 
 

@@ -188,7 +188,7 @@ def _class_of(request: HTTPRequestParser) -> str:
 SECOND = "second web"
 """The process that answers requests beside the first one while there is a crowd.
 
-Python runs one thread of a process at a time, so one answers some 20 pages a second (benchmarks/waiting.py).
+Python runs one thread of a process at a time, so one answers some 20 pages a second (benchmarks/readers.py).
 """
 QUIET_SECONDS = 120.0
 """Time without a crowd after which it ends."""
