@@ -94,6 +94,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
             self._last_full_sync = datetime.min  # noqa: DTZ901 - naive, as django-celery-beat compares it
             self._tell_broker()
         seconds: float = super().tick(*arguments, **options)
+        close_old_connections()  # which goes back to the pool of this process
         return seconds
 
     def _was_turned_back(self) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
+from django.db import close_old_connections
 from django.urls import get_resolver
 
 from crawler.engine import work
@@ -201,7 +202,7 @@ def _controller(on_demand: Mapping[str, tuple[str, ...]]) -> None:
 
     It also has processes started whose queues, by name, have messages.
     """
-    further = {"graph": replica.is_behind} if "graph" in on_demand else {}
+    further = {"graph": _replica_is_behind} if "graph" in on_demand else {}
     workers.beside(workers.beat, "beat")
     workers.beside(partial(waking.watch, on_demand, further), "waking")
     workers.work("controller", ",".join(CONTROLLER_QUEUES), niceness=NEWS_NICENESS)
@@ -211,8 +212,15 @@ def _graph() -> None:
     """Run the worker for plans and the graph, which can wait, with the SPARQL replica beside it."""
     workers.beside(partial(call_command, "sparql_replica"), "replica")
     if not settings.SPARQL_MIRROR_URL:
-        waking.end_when_idle(replica.is_behind)
+        waking.end_when_idle(_replica_is_behind)
     workers.work("graph", ",".join(GRAPH_QUEUES), niceness=LATER_NICENESS)
+
+
+def _replica_is_behind() -> bool:
+    try:
+        return replica.is_behind()
+    finally:
+        close_old_connections()
 
 
 def _notifier() -> None:

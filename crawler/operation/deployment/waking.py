@@ -12,6 +12,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
+from itertools import count
 
 from celery.signals import task_postrun, task_prerun
 from psycopg import sql
@@ -22,6 +23,8 @@ from crawler.isolation import lifeline
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.5
+LOOKS_BETWEEN = 10
+"""Looks into queues for one at what else makes work."""
 REST_SECONDS = 120.0
 """Time without a task after which a process that is started on demand ends."""
 
@@ -31,14 +34,15 @@ HasWork = Callable[[], bool]
 def watch(queues: Mapping[str, tuple[str, ...]], further: Mapping[str, HasWork]) -> None:
     """Ask the supervisor forever for the processes of these `queues` that have messages waiting.
 
-    `further` are other reasons to want a process, by its name.
+    `further` are other reasons to want a process, by its name; they are looked at less often.
     """
     trouble = ""
-    while True:
+    for look in count():
         try:
             waiting = with_messages({queue for names in queues.values() for queue in names})
             wanted = {name for name, served in queues.items() if waiting.intersection(served)}
-            wanted |= {name for name, has_work in further.items() if has_work()}
+            if look % LOOKS_BETWEEN == 0:
+                wanted |= {name for name, has_work in further.items() if has_work()}
             for name in sorted(wanted):
                 lifeline.tell_wanted(name)
             trouble = ""
