@@ -54,17 +54,17 @@ KEPT = ("django_content_type", "auth_permission")
 # Begun first: those that wait for processes beside those that compute, and no worker still has a long file
 # when the others are done.
 LONG = (
-    "services", "browser", "crawler/postgresql", "crawler/operation", "hostile", "recrawl",
+    "services", "browser", "crawler/postgresql", "crawler/operation", "hostile", "benchmarks", "", "recrawl",
     "crawler/terminals", "crawler/frontier", "crawler/pipeline", "feeds/replay",
 )  # fmt: skip
 
 APART = {
     f"tests/crawler/{name}.py"
     for name in (
-        "deployment/test_backups",
-        "deployment/test_run",
-        "embedded/test_waiting",
-        "embedded/test_broker",
+        "operation/test_backups",
+        "operation/test_run",
+        "postgresql/test_waiting",
+        "postgresql/test_broker",
     )
 }
 """Files whose tests each take seconds, wait more than they compute, and share at most a server that starts in

@@ -149,8 +149,8 @@ class ClientConnection(HTTPChannel):  # type: ignore[misc]
             self.socket.shutdown(socket.SHUT_RDWR)
 
 
-CROWD = 4
-"""Requests of a class that wait for a thread from which on a second process would help."""
+CROWD_SECONDS = 0.2
+"""Time that a request waits for a thread from which on a second process would help."""
 
 
 class Threads:
@@ -159,7 +159,7 @@ class Threads:
     def __init__(self) -> None:
         self._dispatchers = {name: ThreadedTaskDispatcher() for name in THREADS}
         self.crowded = time.monotonic()
-        """When so many requests last waited that a second process would help."""
+        """When a request was last seen to wait so long that a second process would help."""
         for name, count in THREADS.items():
             self._dispatchers[name].set_thread_count(count)
 
@@ -169,9 +169,11 @@ class Threads:
         request.arrived = time.monotonic()
         dispatcher = self._dispatchers["first" if request.error else _class_of(request)]
         dispatcher.add_task(channel)
-        if len(dispatcher.queue) >= CROWD and request.arrived - self.crowded > 0.5:
-            self.crowded = request.arrived
-            lifeline.tell_wanted(SECOND)
+        with suppress(IndexError):  # nobody waits any more
+            oldest = dispatcher.queue[0].requests[0].arrived
+            if request.arrived - oldest > CROWD_SECONDS and request.arrived - self.crowded > CROWD_SECONDS:
+                self.crowded = request.arrived
+                lifeline.tell_wanted(SECOND)
 
     def shutdown(self) -> None:
         """End all threads after their current tasks."""

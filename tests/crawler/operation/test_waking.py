@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -14,7 +15,7 @@ from crawler.celery import app
 from crawler.isolation import forks, lifeline
 from crawler.operation.deployment import waking
 from crawler.operation.deployment.supervisor import Stop
-from crawler.postgresql import broker
+from crawler.postgresql import broker, transport
 from crawler.postgresql.postgresql import PostgreSQL
 from tests.crawler.postgresql.test_broker import dsn
 
@@ -22,13 +23,15 @@ QUEUES = ("freshet_full", "freshet_taken", "freshet_empty")
 
 
 @pytest.fixture
-def queues_in_postgresql(standing_server: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> str:
+def queues_in_postgresql(standing_server: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     address = dsn(standing_server.credentials.broker_url)
     broker.install(address)
     broker.make_queues(address, QUEUES)
     monkeypatch.setitem(app.conf, "broker_url", standing_server.credentials.broker_url)
     monkeypatch.setitem(app.conf, "broker_transport_options", {"conn_string": address})
-    return address
+    yield address
+    transport._pool_of(address).close()  # it would look for the server for ever
+    transport._pool_of.cache_clear()
 
 
 def test_a_message_that_no_worker_has_taken_is_seen(queues_in_postgresql: str) -> None:

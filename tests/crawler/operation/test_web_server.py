@@ -252,13 +252,13 @@ def test_odd_addresses_are_answered(port: int, address: bytes) -> None:
 def test_a_crowd_wants_a_second_process(port: int, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted: list[str] = []
     monkeypatch.setattr(web.lifeline, "tell_wanted", wanted.append)
-    time.sleep(0.6)
     for _ in range(web.THREADS["usual"]):
         begin(port, "/slow/")
-    time.sleep(0.5)
-    assert wanted == []
-    for _ in range(2 * web.CROWD):
-        begin(port, "/slow/")
+    time.sleep(1)
+    assert wanted == [], "each has a thread"
+    begin(port, "/slow/")
+    time.sleep(2 * web.CROWD_SECONDS)
+    begin(port, "/slow/")
     until = time.monotonic() + 5
     while not wanted and time.monotonic() < until:
         time.sleep(0.05)
