@@ -118,11 +118,10 @@ def hidden_articles(subscriber: Subscriber) -> QuerySet[Event, int]:
     return valid.filter(subscriber=subscriber, kind=Kind.HIDDEN).values_list("article_id", flat=True)
 
 
-def is_hidden(subscriber: Subscriber) -> Exists:
-    """Return the condition, for a query of articles, that the subscriber has hidden the article."""
-    return Exists(
-        Event.objects.valid().filter(subscriber=subscriber, article=OuterRef("pk"), kind=Kind.HIDDEN)
-    )
+def hidden_by(subscriber: Subscriber) -> QuerySet[Event, int]:
+    """Return a query of the keys of the articles that a subscriber has hidden."""
+    events = Event.objects.valid().filter(subscriber=subscriber, kind=Kind.HIDDEN)
+    return events.order_by().values_list("article", flat=True)
 
 
 def said_of(subscriber: Subscriber, articles: Sequence[int]) -> dict[int, frozenset[str]]:

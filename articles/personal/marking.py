@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from articles.enrichment.models import Enrichment
-from articles.interest.log import is_hidden, note, take_back
+from articles.interest.log import hidden_by, note, take_back
 from articles.interest.models import Event
 from articles.models import Article, Mark, Subscriber, Subscription
 
@@ -49,8 +49,12 @@ def unread_by(subscriber: Subscriber) -> Q:
 
 
 def unread_in_lists(subscriber: Subscriber) -> Q:
-    """Return the condition that the reader counts an article as unread: not read, and not hidden."""
-    return Q(unread_by(subscriber), ~is_hidden(subscriber))
+    """Return the condition that the reader counts an article as unread: not read, and not hidden.
+
+    The hidden ones are few, and read once: asked of each article, which is what an Exists came to, they made
+    half of the time of a count.
+    """
+    return Q(unread_by(subscriber), ~Q(pk__in=hidden_by(subscriber)))
 
 
 def marked_starred(subscriber: Subscriber) -> Exists:

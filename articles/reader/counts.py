@@ -22,7 +22,7 @@ from feeds.models import Feed
 _NOBODY = -1
 """The key of a subscriber that does not exist."""
 _COUNTS = f"""
-WITH unread (id, feed_id) AS MATERIALIZED (
+WITH unread (id, feed_id) AS NOT MATERIALIZED (
     {{unread}}
 ), of_feed AS (
     SELECT feed_id, count(*) AS number FROM unread GROUP BY feed_id
