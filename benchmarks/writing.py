@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.feed_server import feed_url
-from benchmarks.footprint import COUNT, ITEMS, Product, free_port, product_in, wait_for
+from benchmarks.footprint import COUNT, ITEMS, Product, product_in, wait_for
 from benchmarks.goals import Goal
-from benchmarks.refresh import feed_server
+from benchmarks.refresh import feed_server, free_port
 
 ARTICLES, VISITS = 10_000, 10_000
 MEGABYTE = 2**20

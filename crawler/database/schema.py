@@ -23,4 +23,4 @@ def load() -> None:
     with connection.cursor() as cursor:
         cursor.connection.execute(gzip.decompress(FILE.read_bytes()))
     connection.close()
-    connection.close_pool()  # what the statements set is of their connection
+    connection.close_pool()  # type: ignore[attr-defined]  # what was set is of its connections

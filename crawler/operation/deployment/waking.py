@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from itertools import count
+from typing import Any
 
 from celery.signals import task_postrun, task_prerun
 from psycopg import sql
@@ -23,6 +24,8 @@ from crawler.isolation import lifeline
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.5
+AFAR_SECONDS = 2.0
+"""Time between two looks into Redis or RabbitMQ, each by a connection of its own, as either may restart."""
 LOOKS_BETWEEN = 10
 """Looks into queues for one at what else makes work."""
 REST_SECONDS = 120.0
@@ -49,14 +52,20 @@ def watch(queues: Mapping[str, tuple[str, ...]], further: Mapping[str, HasWork])
         except Exception as error:  # the broker or the database is away for a moment
             if trouble != (trouble := f"{type(error).__name__}: {error}"):
                 log.warning("it cannot be seen which processes have work: %s", trouble)
-        time.sleep(LOOK_SECONDS)
+        time.sleep(LOOK_SECONDS if is_in_postgresql() else AFAR_SECONDS)
+
+
+def is_in_postgresql() -> bool:
+    """Return whether the queues are in PostgreSQL."""
+    return str(app.conf.broker_url).startswith("pgmq:")
 
 
 def with_messages(queues: set[str]) -> set[str]:
     """Return those of these queues in which a message waits that no worker has taken."""
-    if str(app.conf.broker_url).startswith("pgmq:"):
+    if is_in_postgresql():
         return _with_visible_messages(sorted(queues))
-    return {queue for queue in queues if _message_count(queue)}
+    with app.connection_for_read() as connection:
+        return {queue for queue in queues if _message_count(connection, queue)}
 
 
 def _with_visible_messages(queues: list[str]) -> set[str]:
@@ -68,13 +77,15 @@ def _with_visible_messages(queues: list[str]) -> set[str]:
         return {queue for (queue,) in connection.execute(sql.SQL(" UNION ALL ").join(looks))}
 
 
-def _message_count(queue: str) -> int:
+def _message_count(connection: Any, queue: str) -> int:
     """Return how many messages wait in a queue of Redis or RabbitMQ, 0 if there is no such queue."""
-    with app.connection_for_read() as connection, connection.channel() as channel:
-        try:
-            return int(channel.queue_declare(queue=queue, passive=True).message_count)
-        except connection.channel_errors:
-            return 0
+    channel = connection.channel()
+    try:
+        return int(channel.queue_declare(queue=queue, passive=True).message_count)
+    except connection.channel_errors:
+        return 0
+    finally:
+        channel.close()
 
 
 class Idleness:
