@@ -103,7 +103,8 @@ def test_beat_does_not_rest_until_the_clock_has_caught_up(monkeypatch: pytest.Mo
     """Celery's loop looks at no entry before the first time in its heap has come."""
     PeriodicTask.objects.all().delete()
     periodic_task()
-    monkeypatch.setattr("django_celery_beat.schedulers.close_old_connections", lambda: None)
+    for module in ("django_celery_beat.schedulers", "crawler.engine.schedule"):
+        monkeypatch.setattr(f"{module}.close_old_connections", lambda: None)
     scheduler: Any = Scheduler(app=app, lazy=True, max_interval=10**9)
     assert scheduler.tick() <= 600
     hour = 3600
@@ -119,7 +120,8 @@ def test_beat_tells_the_broker_that_the_clock_was_turned_back(monkeypatch: pytes
     with app.connection_for_write() as connection:
         transport = type(connection.transport)
     monkeypatch.setattr(transport, "turn_back", lambda self: told.append(True), raising=False)
-    monkeypatch.setattr("django_celery_beat.schedulers.close_old_connections", lambda: None)
+    for module in ("django_celery_beat.schedulers", "crawler.engine.schedule"):
+        monkeypatch.setattr(f"{module}.close_old_connections", lambda: None)
     scheduler: Any = Scheduler(app=app, lazy=True, max_interval=10**9)
     scheduler.tick()
     assert not told
