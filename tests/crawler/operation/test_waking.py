@@ -93,7 +93,9 @@ def test_a_broker_that_is_away_is_told_once_and_asked_again(
     assert [record.message.count("away") for record in caplog.records] == [1]
 
 
-def ended_after(seconds: float, begin: Any, is_busy: Any = lambda: False) -> float | None:
+def ended_after(
+    seconds: float, begin: Any, is_busy: Any = lambda: False, patience: float = 2.0
+) -> float | None:
     """Seconds until a process ended itself that may be idle for so long; None for one that does not."""
 
     def run() -> None:
@@ -104,7 +106,7 @@ def ended_after(seconds: float, begin: Any, is_busy: Any = lambda: False) -> flo
     began = time.monotonic()
     process = forks.fork(run, "idle")
     try:
-        assert process.wait(2) == -signal.SIGTERM
+        assert process.wait(patience) == -signal.SIGTERM
     except forks.subprocess.TimeoutExpired:
         process.kill()
         return None
@@ -118,7 +120,7 @@ def test_a_worker_ends_when_it_had_no_task_for_a_while() -> None:
             task_postrun.send(sender=None)
             time.sleep(0.1)
 
-    took = ended_after(0.3, work)
+    took = ended_after(0.3, work, patience=20.0)
     assert took is not None and took > 0.6
 
 

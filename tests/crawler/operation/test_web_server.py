@@ -268,9 +268,13 @@ def test_a_crowd_wants_a_second_process(port: int, site: Site, monkeypatch: pyte
 def test_a_second_process_finishes_its_answers_and_leaves_new_requests_to_the_first(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web, "QUIET_SECONDS", 0.5)
+    monkeypatch.setattr(web, "QUIET_SECONDS", 1.0)
     with web.listen("127.0.0.1:0") as listener:
         port = listener.getsockname()[1]
+        answers: list[bytes] = []
+        asking = threading.Thread(target=lambda: answers.append(get(port, "/slow/", 20)))
+        asking.start()
+        time.sleep(0.5)  # it has asked, and waits to be accepted
         info = (listener.family, listener.type, listener.proto, listener.getsockname())
         adjusted = web.adjustments("127.0.0.1:0")
         second = web.LimitedServer(
@@ -284,10 +288,7 @@ def test_a_second_process_finishes_its_answers_and_leaves_new_requests_to_the_fi
         second.ends_when_quiet = True
         thread = threading.Thread(target=second.run, daemon=True)
         thread.start()
-        answers: list[bytes] = []
-        asking = threading.Thread(target=lambda: answers.append(get(port, "/slow/", 10)))
-        asking.start()
-        time.sleep(2.5)
+        time.sleep(3)
         assert thread.is_alive(), "an answer is under way"
         site.free.set()
         asking.join(10)
