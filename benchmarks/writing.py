@@ -96,7 +96,7 @@ def sizes(product: Product) -> dict[str, tuple[int, int, int]]:
     }
 
 
-def told(what: str, part: Written, count: int) -> str:
+def line(what: str, part: Written, count: int) -> str:
     """Return a line for what was written for so many articles or visits."""
     each = f"{part.disk / count / 1024:.1f} kB each"
     return (
@@ -134,9 +134,9 @@ def main() -> None:
             quiet = written(product)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    print(told(f"{articles} new articles", new - before, articles))
+    print(line(f"{articles} new articles", new - before, articles))
     print(
-        told(f"{options.feeds * options.rounds} unchanged feeds", quiet - new, options.feeds * options.rounds)
+        line(f"{options.feeds * options.rounds} unchanged feeds", quiet - new, options.feeds * options.rounds)
     )
     grown = {name: full[name][0] + full[name][1] - sum(empty[name][:2]) for name in full}
     for name in sorted(grown, key=grown.__getitem__, reverse=True)[: options.tables]:

@@ -45,11 +45,13 @@ def test_every_answer_is_in_the_schema(person: str) -> None:
     }
     for connection in connections.all():
         connection.close_pool()
-    failures = ForkedResult(lambda: told(tokens.get(person), tokens["user"], EXAMPLES[person]), person).get()
+    failures = ForkedResult(
+        lambda: failures_of(tokens.get(person), tokens["user"], EXAMPLES[person]), person
+    ).get()
     assert failures == ""
 
 
-def told(token: str | None, reader: str, examples: int) -> str:
+def failures_of(token: str | None, reader: str, examples: int) -> str:
     """Return the failures of all operations, asked with a token or none; the schema is read with `reader`."""
     config = SchemathesisConfig.from_dict(
         {

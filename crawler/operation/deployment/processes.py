@@ -22,7 +22,7 @@ from crawler.isolation import confine, fork_server, memory
 from crawler.isolation.forks import Process
 from crawler.operation.deployment import waking, workers
 from crawler.operation.deployment.supervisor import Child, forked
-from crawler.operation.deployment.web_server import SECOND, WebServer, listen
+from crawler.operation.deployment.web_server import SECOND_WEB, WebServer, listen
 from crawler.pipeline.sparql import replica
 
 CONTROLLER_QUEUES = ("tick", "store")
@@ -69,7 +69,7 @@ def children(sealed: Sealed) -> list[Child]:
         graph = Child("graph", forked(_graph), GRAPH_QUEUES, on_demand=not settings.SPARQL_MIRROR_URL)
         on_demand += [graph, Child("notifier", forked(_notifier), NOTIFIER_QUEUES, on_demand=True)]
         second = forked(partial(_web, listener, ends_when_quiet=True), [listener.fileno()])
-        on_demand.append(Child(SECOND, second, on_demand=True))
+        on_demand.append(Child(SECOND_WEB, second, on_demand=True))
     if settings.MODEL_URL or settings.EMBEDDINGS_URL:
         on_demand.append(Child("model", forked(_model), MODEL_QUEUES, on_demand=True))
     queues = {child.name: child.queues for child in on_demand if child.on_demand and child.queues}
@@ -200,11 +200,11 @@ def _web(listener: socket.socket, *, ends_when_quiet: bool = False) -> None:
 def _controller(on_demand: Mapping[str, tuple[str, ...]]) -> None:
     """Run the worker that hands out work and stores results, with the scheduler beside it.
 
-    It also has processes started whose queues, by name, have messages.
+    It also asks for the processes in `on_demand` (queues by name) that have messages waiting.
     """
-    further = {"graph": _replica_is_behind} if "graph" in on_demand else {}
+    other_work = {"graph": _replica_is_behind} if "graph" in on_demand else {}
     workers.beside(workers.beat, "beat")
-    workers.beside(partial(waking.watch, on_demand, further), "waking")
+    workers.beside(partial(waking.watch, on_demand, other_work), "waking")
     workers.work("controller", ",".join(CONTROLLER_QUEUES), niceness=NEWS_NICENESS)
 
 

@@ -133,7 +133,7 @@ class Supervisor:
             else:
                 self._start(child)
         last_report = time.monotonic()
-        while waiting := [child for child in self._standing() if child.ready is None and not child.failures]:
+        while waiting := [child for child in self._permanent() if child.ready is None and not child.failures]:
             for child in waiting:
                 self._check(child, patience)
             for child in self.children:
@@ -148,7 +148,7 @@ class Supervisor:
                 seconds = last_report - min(child.started for child in waiting)
                 self._say(f"still waiting for {names} after {seconds:.0f} s; this machine is slow or busy")
 
-    def _standing(self) -> list[Child]:
+    def _permanent(self) -> list[Child]:
         return [child for child in self.children if not child.on_demand]
 
     def _check(self, child: Child, patience: float) -> None:

@@ -16,7 +16,6 @@ from itertools import count
 from typing import Any
 
 from celery.signals import task_postrun, task_prerun
-from psycopg import sql
 
 from crawler.celery import app
 from crawler.isolation import lifeline
@@ -24,35 +23,36 @@ from crawler.isolation import lifeline
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.5
-AFAR_SECONDS = 2.0
+REMOTE_LOOK_SECONDS = 2.0
 """Time between two looks into Redis or RabbitMQ, each by a connection of its own, as either may restart."""
-LOOKS_BETWEEN = 10
-"""Looks into queues for one at what else makes work."""
+OTHER_WORK_EVERY = 10
+"""Looks into the queues for each look at other work."""
 REST_SECONDS = 120.0
 """Time without a task after which a process that is started on demand ends."""
 
 HasWork = Callable[[], bool]
 
 
-def watch(queues: Mapping[str, tuple[str, ...]], further: Mapping[str, HasWork]) -> None:
+def watch(queues: Mapping[str, tuple[str, ...]], other_work: Mapping[str, HasWork]) -> None:
     """Ask the supervisor forever for the processes of these `queues` that have messages waiting.
 
-    `further` are other reasons to want a process, by its name; they are looked at less often.
+    `other_work` holds, by the name of a process, a function that says whether it has work without a message;
+    these are called less often.
     """
     trouble = ""
     for look in count():
         try:
             waiting = with_messages({queue for names in queues.values() for queue in names})
             wanted = {name for name, served in queues.items() if waiting.intersection(served)}
-            if look % LOOKS_BETWEEN == 0:
-                wanted |= {name for name, has_work in further.items() if has_work()}
+            if look % OTHER_WORK_EVERY == 0:
+                wanted |= {name for name, has_work in other_work.items() if has_work()}
             for name in sorted(wanted):
                 lifeline.tell_wanted(name)
             trouble = ""
         except Exception as error:  # the broker or the database is away for a moment
             if trouble != (trouble := f"{type(error).__name__}: {error}"):
                 log.warning("it cannot be seen which processes have work: %s", trouble)
-        time.sleep(LOOK_SECONDS if is_in_postgresql() else AFAR_SECONDS)
+        time.sleep(LOOK_SECONDS if is_in_postgresql() else REMOTE_LOOK_SECONDS)
 
 
 def is_in_postgresql() -> bool:
@@ -69,6 +69,8 @@ def with_messages(queues: set[str]) -> set[str]:
 
 
 def _with_visible_messages(queues: list[str]) -> set[str]:
+    from psycopg import sql  # noqa: PLC0415 - workers without a database load no driver
+
     look = sql.SQL("SELECT {} WHERE EXISTS (SELECT FROM {} WHERE vt <= clock_timestamp())")
     looks = [look.format(queue, sql.Identifier("pgmq", f"q_{queue}")) for queue in queues]
     from crawler.postgresql.transport import connection_to  # noqa: PLC0415 - other brokers have none
@@ -99,8 +101,8 @@ class Idleness:
         """Return how long no task has run, 0 while one runs."""
         return 0.0 if self._running else time.monotonic() - self._since
 
-    def note(self) -> None:
-        """Count tasks from now on."""
+    def start(self) -> None:
+        """Begin to count tasks."""
         task_prerun.connect(self._begun, weak=False)
         task_postrun.connect(self._ended, weak=False)
 
@@ -118,7 +120,7 @@ def end_when_idle(is_busy: HasWork = lambda: False, seconds: float = REST_SECOND
     A message that comes meanwhile waits for its next start.
     """
     idleness = Idleness()
-    idleness.note()
+    idleness.start()
 
     def look() -> None:
         while idleness.seconds() < seconds or is_busy():

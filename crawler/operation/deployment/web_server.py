@@ -173,7 +173,7 @@ class Threads:
             oldest = dispatcher.queue[0].requests[0].arrived
             if request.arrived - oldest > CROWD_SECONDS and request.arrived - self.crowded > CROWD_SECONDS:
                 self.crowded = request.arrived
-                lifeline.tell_wanted(SECOND)
+                lifeline.tell_wanted(SECOND_WEB)
 
     def shutdown(self) -> None:
         """End all threads after their current tasks."""
@@ -187,7 +187,7 @@ def _class_of(request: HTTPRequestParser) -> str:
     return request_class(path.removeprefix(settings.URL_PREFIX), request.query, request.command)
 
 
-SECOND = "second web"
+SECOND_WEB = "second web"
 """The process that answers requests beside the first one while there is a crowd.
 
 Python runs one thread of a process at a time, so one answers some 20 pages a second (benchmarks/readers.py).

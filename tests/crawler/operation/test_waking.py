@@ -74,7 +74,9 @@ def wanted_of(monkeypatch: pytest.MonkeyPatch, looks: int, **watched: Any) -> li
 def test_who_has_messages_or_other_work_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waking, "with_messages", lambda queues: queues & {"enrich"})
     queues = {"graph": ("index", "extract"), "notifier": ("notify", "enrich"), "model": ("model",)}
-    found = wanted_of(monkeypatch, 0, queues=queues, further={"graph": lambda: True, "model": lambda: False})
+    found = wanted_of(
+        monkeypatch, 0, queues=queues, other_work={"graph": lambda: True, "model": lambda: False}
+    )
     assert found == ["graph", "notifier"]
 
 
@@ -89,7 +91,7 @@ def test_a_broker_that_is_away_is_told_once_and_asked_again(
         return queues
 
     monkeypatch.setattr(waking, "with_messages", look)
-    assert wanted_of(monkeypatch, 2, queues={"model": ("model",)}, further={}) == ["model"]
+    assert wanted_of(monkeypatch, 2, queues={"model": ("model",)}, other_work={}) == ["model"]
     assert [record.message.count("away") for record in caplog.records] == [1]
 
 

@@ -262,7 +262,7 @@ def test_a_crowd_wants_a_second_process(port: int, site: Site, monkeypatch: pyte
     until = time.monotonic() + 5
     while not wanted and time.monotonic() < until:
         time.sleep(0.05)
-    assert wanted == [web.SECOND]
+    assert wanted == [web.SECOND_WEB]
 
 
 def test_a_second_process_finishes_its_answers_and_leaves_new_requests_to_the_first(
