@@ -1,0 +1,264 @@
+"""Accounts at servers that speak Google Reader's interface. Knows no Django.
+
+FreshRSS, Miniflux, Inoreader, The Old Reader, BazQux, FeedHQ, tt-rss with a plugin, and Freshet itself. Starred
+items come first, then those of each label, then all, so that what matters most is there soonest. An item may
+come several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from articles.moving.http import Answer, Http, WaitError, check_status, typed_address, wrong_login
+from articles.moving.streams import Subscriptions, item_of, label_of, subscriptions_of
+from articles.moving.values import (
+    Account,
+    MovedItem,
+    MovingError,
+    Part,
+    fields,
+    objects,
+    text,
+)
+from crawler.text.marking import gettext_noop
+
+STARRED = "user/-/state/com.google/starred"
+READING_LIST = "user/-/state/com.google/reading-list"
+LABEL = "user/-/label/"
+PLACES = ("", "/api/greader.php", "/p/api/greader.php", "/reader", "/greader", "/freshet")
+"""Ends of addresses at which servers have the interface, behind the one that a person types."""
+MAX_LABELS = 500
+MAX_PAGES = 50_000
+"""Requests for items of one account, against servers whose continuations never end."""
+FEWEST = 10
+_ENDS = ("/reader/api/0", "/accounts/ClientLogin", "/i/index.php", "/i", "/index.php")
+NO_FILTERS = gettext_noop("Filters and rules: this interface does not hand them out.")
+UNKNOWN_STARS = gettext_noop("The times at which items were starred: this interface does not hand them out.")
+
+
+class Cursor(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The place up to which an account was read.
+
+    `phase` is "feeds", "starred", "labels" or "all"; `labels` are those still to be read, the first now, and
+    `next` is the continuation within a stream. `by_ids` is for servers that name items before they give them.
+    """
+
+    base: str = ""
+    phase: str = "feeds"
+    labels: tuple[str, ...] = ()
+    next: str = ""
+    by_ids: bool = False
+    pages: int = 0
+
+    @property
+    def stream(self) -> str:
+        """Return the id of the stream that is being read."""
+        if self.phase == "labels":
+            return f"{LABEL}{self.labels[0]}"
+        return STARRED if self.phase == "starred" else READING_LIST
+
+
+def step(account: Account, http: Http) -> Part:
+    """Return the next part of an account: its feeds, then its items. Raises MovingError.
+
+    A server that asks to wait gets an empty part with the cursor as it was.
+    """
+    cursor = _cursor(account.cursor)
+    try:
+        session = _sign_in(account, cursor.base, http)
+        cursor = msgspec.structs.replace(cursor, base=session.base)
+        if cursor.phase == "feeds":
+            return _feeds(session, cursor)
+        return _items(session, cursor, max(account.items, FEWEST))
+    except WaitError as error:
+        return Part(cursor=_written(cursor), wait=error.seconds)
+
+
+def _cursor(text: str) -> Cursor:
+    try:
+        return msgspec.json.decode(text, type=Cursor) if text else Cursor()
+    except msgspec.MsgspecError:
+        raise MovingError("malformed", gettext_noop("the place in the account was not understood")) from None
+
+
+def _written(cursor: Cursor) -> str:
+    return msgspec.json.encode(cursor).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """A signed-in client of the interface at `base`."""
+
+    http: Http
+    base: str
+    headers: Mapping[str, str]
+
+    def get(self, path: str, **query: object) -> Answer:
+        url = f"{self.base}/reader/api/0/{path}"
+        return self.http.get(url, {"output": "json", "client": "freshet", **query}, self.headers)
+
+    def post(self, path: str, form: Mapping[str, object]) -> Answer:
+        url = f"{self.base}/reader/api/0/{path}"
+        return self.http.post(url, form, {"output": "json", "client": "freshet"}, self.headers)
+
+
+def _sign_in(account: Account, base: str, http: Http) -> _Session:
+    """Return a client that is signed in, at a known base or at the first usual place that takes it."""
+    refusal: MovingError | None = None
+    for place in [base] if base else places(account.url):
+        try:
+            token = _token(account, place, http)
+            return _Session(http, place, {"Authorization": f"GoogleLogin auth={token}"})
+        except MovingError as error:
+            if error.kind not in ("wrong-place", "not-found", "elsewhere"):
+                raise
+            refusal = refusal or error.__cause__ if isinstance(error.__cause__, MovingError) else refusal
+    raise refusal or MovingError(
+        "no-interface",
+        gettext_noop("no interface of Google Reader was found at this address; it may be switched off there"),
+    )
+
+
+def places(url: str) -> list[str]:
+    """Return the addresses at which the interface may be, the likeliest first. Raises MovingError."""
+    base = typed_address(url)
+    for end in _ENDS:
+        base = base.removesuffix(end).rstrip("/")
+    bases = [f"{base}{place}" for place in PLACES if not place or not base.endswith(place)]
+    return list(dict.fromkeys(bases))
+
+
+def _token(account: Account, base: str, http: Http) -> str:
+    """Return the token for further requests: without a login the secret is one already.
+
+    Raises MovingError, of the kind "wrong-place" if the interface is not here.
+    """
+    if not account.login:
+        http_answer = http.get(
+            f"{base}/reader/api/0/tag/list",
+            {"output": "json"},
+            {"Authorization": f"GoogleLogin auth={account.secret}"},
+        )
+        if http_answer.is_page or http_answer.status in (404, 405):
+            raise MovingError("wrong-place", "")
+        check_status(http_answer)
+        return account.secret
+    form = {
+        "Email": account.login,
+        "Passwd": account.secret,
+        "service": "reader",
+        "accountType": "HOSTED_OR_GOOGLE",
+        "source": "freshet",
+        "client": "freshet",
+    }
+    answer = http.post(f"{base}/accounts/ClientLogin", form)
+    return _token_in(answer)
+
+
+def _token_in(answer: Answer) -> str:
+    lines = dict(line.strip().partition("=")[::2] for line in answer.text[:20_000].splitlines())
+    token = lines.get("Auth", "")
+    if answer.status == 200 and token and not answer.is_page and token.isascii() and token.isprintable():
+        return token
+    if answer.is_page or answer.status in (404, 405, 410):
+        # Pages of people's sign-in answer so, too; whether it was the password is known after all places.
+        raise MovingError("wrong-place", "") from (wrong_login() if answer.status in (401, 403) else None)
+    if answer.status in (200, 400, 401, 403):
+        raise wrong_login()
+    check_status(answer)
+    raise MovingError("wrong-place", "")
+
+
+def _feeds(session: _Session, cursor: Cursor) -> Part:
+    subscriptions = subscriptions_of(session.get("subscription/list").json())
+    labels = tuple(_labels(session.get("tag/list").json(), subscriptions))[:MAX_LABELS]
+    after = msgspec.structs.replace(cursor, phase="starred", labels=labels)
+    return Part(feeds=subscriptions.feeds, left_out=(NO_FILTERS, UNKNOWN_STARS), cursor=_written(after))
+
+
+def _labels(answer: object, subscriptions: Subscriptions) -> Iterator[str]:
+    """Yield the labels that are no folders. Some servers name the type, for others a feed must be inside."""
+    seen = set(subscriptions.folders)
+    for tag in objects(fields(answer).get("tags")):
+        name = label_of(tag.get("id"))
+        if name and name not in seen and tag.get("type") != "folder":
+            seen.add(name)
+            yield name
+
+
+def _items(session: _Session, cursor: Cursor, most: int) -> Part:
+    if cursor.phase == "labels" and not cursor.labels:
+        cursor = msgspec.structs.replace(cursor, phase="all")
+    # The addresses behind ids, and the folders, which categories of items name as well.
+    subscriptions = subscriptions_of(session.get("subscription/list").json())
+    page, by_ids = _page(session, cursor, most)
+    cursor = msgspec.structs.replace(cursor, by_ids=by_ids, pages=cursor.pages + 1)
+    label = cursor.labels[0] if cursor.phase == "labels" else ""
+    items = tuple(
+        _moved(objects(page.get("items")), subscriptions, starred=cursor.phase == "starred", label=label)
+    )
+    continuation = text(page.get("continuation"))
+    is_last = not items or continuation in ("", cursor.next) or cursor.pages >= MAX_PAGES
+    after = _next_stream(cursor) if is_last else msgspec.structs.replace(cursor, next=continuation)
+    return Part(items=items, cursor=_written(after) if after else "")
+
+
+def _moved(
+    items: Iterable[Mapping[str, Any]], subscriptions: Subscriptions, *, starred: bool, label: str
+) -> Iterator[MovedItem]:
+    for item in items:
+        yield item_of(item, subscriptions.urls, subscriptions.folders, starred=starred, label=label)
+
+
+def _next_stream(cursor: Cursor) -> Cursor | None:
+    """Return the begin of the stream after this one, None after the last."""
+    if cursor.phase == "all" or cursor.pages >= MAX_PAGES:
+        return None
+    labels = cursor.labels[1:] if cursor.phase == "labels" else cursor.labels
+    return msgspec.structs.replace(cursor, phase="labels" if labels else "all", labels=labels, next="")
+
+
+def _page(session: _Session, cursor: Cursor, most: int) -> tuple[Mapping[str, Any], bool]:
+    """Return a page of a stream, and whether the server names its items first."""
+    if not cursor.by_ids:
+        try:
+            answer = _smaller(session, cursor, most)
+            if isinstance(answer.get("items"), list):
+                return answer, False
+        except MovingError as error:
+            if error.kind not in ("not-found", "not-understood"):
+                raise
+    return _page_by_ids(session, cursor, most), True
+
+
+def _smaller(session: _Session, cursor: Cursor, most: int) -> Mapping[str, Any]:
+    """Return a page of a stream, with fewer items if they are too large together."""
+    query = {"n": most} | ({"c": cursor.next} if cursor.next else {})
+    path = f"stream/contents/{quote(cursor.stream, safe='/-')}"
+    try:
+        return fields(session.get(path, **query).json())
+    except MovingError as error:
+        if error.kind != "too-large" or most <= FEWEST:
+            raise
+    return fields(session.get(path, **query | {"n": max(most // 10, FEWEST)}).json())
+
+
+def _page_by_ids(session: _Session, cursor: Cursor, most: int) -> Mapping[str, Any]:
+    """Return a page of a server such as Miniflux, which names the items of a stream and then gives them."""
+    query: dict[str, object] = {"s": cursor.stream, "n": most}
+    if cursor.next:
+        query["c"] = cursor.next
+    named = fields(session.get("stream/items/ids", **query).json())
+    ids = [key for row in objects(named.get("itemRefs"))[:most] if (key := text(row.get("id")))]
+    if not ids:
+        return {}
+    token = session.get("token")
+    check_status(token)
+    form = {"i": ids, "T": token.text.strip()[:1000]}
+    given = fields(session.post("stream/items/contents", form).json())
+    return {"items": given.get("items"), "continuation": named.get("continuation")}
