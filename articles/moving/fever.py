@@ -33,7 +33,7 @@ from crawler.text.marking import gettext_noop
 PAGE = 50
 """Items that a server gives at once."""
 MAX_REQUESTS = 10
-PLACES = ("", "/api/fever.php", "/p/api/fever.php", "/fever/", "/plugins/fever/", "/freshet/fever/")
+PLACES = ("", "/api/fever.php", "/p/api/fever.php", "/fever/", "/plugins/fever/")
 """Ends of addresses at which servers have the interface, behind the one that a person types."""
 NO_LABELS = gettext_noop("Labels, filters and rules: this interface does not hand them out.")
 UNKNOWN_TIMES = gettext_noop("The times at which items were starred: this interface does not hand them out.")

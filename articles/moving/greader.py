@@ -1,8 +1,8 @@
 """Accounts at servers that speak Google Reader's interface. Knows no Django.
 
-FreshRSS, Miniflux, Inoreader, The Old Reader, BazQux, FeedHQ, tt-rss with a plugin, and Freshet itself. Starred
-items come first, then those of each label, then all, so that what matters most is there soonest. An item may
-come several times.
+FreshRSS, Miniflux, Inoreader, The Old Reader, BazQux, tt-rss with a plugin, and Freshet itself. Starred items
+come first, then those of each label, then all, so that what matters most is there soonest. An item may come
+several times.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ from crawler.text.marking import gettext_noop
 STARRED = "user/-/state/com.google/starred"
 READING_LIST = "user/-/state/com.google/reading-list"
 LABEL = "user/-/label/"
-PLACES = ("", "/api/greader.php", "/p/api/greader.php", "/reader", "/greader", "/freshet")
+PLACES = ("", "/api/greader.php", "/p/api/greader.php", "/reader", "/greader")
 """Ends of addresses at which servers have the interface, behind the one that a person types."""
 MAX_LABELS = 500
 MAX_PAGES = 50_000
 """Requests for items of one account, against servers whose continuations never end."""
 FEWEST = 10
 _ENDS = ("/reader/api/0", "/accounts/ClientLogin", "/i/index.php", "/i", "/index.php")
+_NO_LABELS = ("folder", "active_search")
+"""Types of what servers name among the labels."""
 NO_FILTERS = gettext_noop("Filters and rules: this interface does not hand them out.")
 UNKNOWN_STARS = gettext_noop("The times at which items were starred: this interface does not hand them out.")
 
@@ -117,7 +119,8 @@ def _sign_in(account: Account, base: str, http: Http) -> _Session:
         except MovingError as error:
             if error.kind not in ("wrong-place", "not-found", "elsewhere"):
                 raise
-            refusal = refusal or error.__cause__ if isinstance(error.__cause__, MovingError) else refusal
+            if refusal is None and isinstance(error.__cause__, MovingError):
+                refusal = error.__cause__
     raise refusal or MovingError(
         "no-interface",
         gettext_noop("no interface of Google Reader was found at this address; it may be switched off there"),
@@ -186,7 +189,7 @@ def _labels(answer: object, subscriptions: Subscriptions) -> Iterator[str]:
     seen = set(subscriptions.folders)
     for tag in objects(fields(answer).get("tags")):
         name = label_of(tag.get("id"))
-        if name and name not in seen and tag.get("type") != "folder":
+        if name and name not in seen and tag.get("type") not in _NO_LABELS:
             seen.add(name)
             yield name
 

@@ -70,7 +70,7 @@ class Answer:
 
 
 class Http:
-    """A session with one server, at most one request a second. Closes its connections at the end of `with`."""
+    """A session with one server, at most one request a second. Leaving `with` closes its connections."""
 
     def __init__(self, user_agent: str = "Freshet") -> None:
         self._session = requests.Session()
@@ -87,7 +87,7 @@ class Http:
     def get(
         self,
         url: str,
-        query: Mapping[str, object] | None = None,
+        query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         basic: tuple[str, str] | None = None,
     ) -> Answer:
@@ -97,8 +97,8 @@ class Http:
     def post(
         self,
         url: str,
-        form: Mapping[str, object],
-        query: Mapping[str, object] | None = None,
+        form: Mapping[str, Any],
+        query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """Return the answer to a POST with a form, as `get` does."""
@@ -126,8 +126,8 @@ class Http:
         method: str,
         url: str,
         *,
-        query: Mapping[str, object] | None = None,
-        form: Mapping[str, object] | None = None,
+        query: Mapping[str, Any] | None = None,
+        form: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         basic: tuple[str, str] | None = None,
     ) -> tuple[Answer, str]:

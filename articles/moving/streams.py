@@ -75,7 +75,7 @@ def item_of(
     starred: bool = False,
     label: str = "",
 ) -> MovedItem:
-    """Return an item of a stream. `folders` are no labels; `starred` and `label` say which stream it is of."""
+    """Return an item of the stream that `starred` or `label` names. Names of `folders` are no labels."""
     categories = item.get("categories")
     names = [text(name) for name in categories] if isinstance(categories, list) else []
     states = {match[1] for name in names if (match := _STATE.fullmatch(name))}

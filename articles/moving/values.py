@@ -63,8 +63,8 @@ class ForeignFilter(msgspec.Struct, frozen=True):
 class Part(msgspec.Struct, frozen=True):
     """A part of an account. `cursor` leads to the next one, "" after the last.
 
-    `left_out` holds sentences for people that name what cannot come; `about` estimates the items of all parts,
-    -1 if unknown; `wait` is the number of seconds that the server asks to wait before the next part.
+    `left_out` holds sentences for people that name what cannot come; `about` estimates the items of all
+    parts, -1 if unknown; `wait` is the number of seconds that the server asks to wait before the next part.
     """
 
     feeds: tuple[MovedFeed, ...] = ()

@@ -1,0 +1,285 @@
+"""Files that other feed readers export, alone or in a zip file. Knows no Django.
+
+OPML of any program (with FreshRSS's filters), streams in Google Reader's format (FreshRSS, Inoreader, The Old
+Reader, Google Takeout), and the starred or all articles of Feedbin, NewsBlur, Nextcloud News and tt-rss.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from lxml import etree
+
+from articles.moving.archives import files_in, is_archive
+from articles.moving.outlines import local_name, parsed, read_outlines
+from articles.moving.streams import UNKNOWN_TIME, item_of
+from articles.moving.values import (
+    ForeignFilter,
+    MovedFeed,
+    MovedItem,
+    MovingError,
+    Part,
+    fields,
+    moved_item,
+    number,
+    objects,
+    text,
+    time_of,
+    web_url,
+)
+from crawler.text.marking import gettext_noop
+
+MAX_ITEMS = 100_000
+MAX_CONTENT = 100_000_000
+"""Characters of the HTML of all items of a file together."""
+UNKNOWN = "unknown-file"
+NO_ITEMS_LEFT = gettext_noop("Items beyond the first 100,000 of the file.")
+NO_TEXTS_LEFT = gettext_noop("The texts of the last items: those of the file are more than 100 MB.")
+UNREAD_FILES = gettext_noop("Files in the archive that were not understood.")
+
+Row = Mapping[str, Any]
+
+
+def read_export(name: str, data: bytes) -> Part:
+    """Return what a file holds, all at once. `name` is the file's, which may tell its kind.
+
+    Raises MovingError, of the kind "unknown-file" for a file of no known program.
+    """
+    export = _Export()
+    if is_archive(data):
+        export.read_all(files_in(data))
+    else:
+        export.read(name, data)
+    return export.part()
+
+
+class _Export:
+    """All that was read from the files of one export."""
+
+    def __init__(self) -> None:
+        self._feeds: dict[str, MovedFeed] = {}
+        self._items: list[MovedItem] = []
+        self._filters: list[ForeignFilter] = []
+        self._left_out: dict[str, None] = {}
+        self._sites: dict[str, str] = {}
+        self._characters = 0
+
+    def read_all(self, files: Iterator[tuple[str, bytes]]) -> None:
+        """Read the files of an archive, of which some may be of other kinds. Raises MovingError."""
+        known = 0
+        for name, data in files:
+            try:
+                self.read(name, data)
+                known += 1
+            except MovingError as error:
+                if error.kind not in (UNKNOWN, "not-xml"):
+                    raise
+                self._left_out[UNREAD_FILES] = None
+        if not known:
+            raise _unknown()
+
+    def read(self, name: str, data: bytes) -> None:
+        """Read a file. Raises MovingError."""
+        start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n\0")
+        if start.startswith((b"{", b"[")):
+            self._read_json(name, data)
+        elif b"<" in start:
+            self._read_xml(data)
+        else:
+            raise _unknown()
+
+    def part(self) -> Part:
+        """Return what was read."""
+        items = tuple(self._items)
+        return Part(
+            tuple(self._feeds.values()), items, tuple(self._filters), tuple(self._left_out), about=len(items)
+        )
+
+    def _read_xml(self, data: bytes) -> None:
+        # Without parsing, for tt-rss's files are much larger than a list of feeds may be.
+        if b"<articles" in data[:1000]:
+            for item in _tt_rss(parsed(data)):
+                self._add(item)
+            return
+        if b"<opml" not in data[:4000].replace(b"\0", b"").lower():
+            raise _unknown()
+        outlines = read_outlines(data)
+        self._feeds |= {feed.url: feed for feed in outlines.feeds}
+        self._filters += outlines.filters
+        self._sites |= outlines.sites
+        self._left_out |= dict.fromkeys(outlines.left_out)
+
+    def _read_json(self, name: str, data: bytes) -> None:
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            raise MovingError("not-json", gettext_noop("The file is not well-formed JSON.")) from None
+        if isinstance(value, dict) and isinstance(value.get("items"), list):
+            for item in _stream(name, value):
+                self._add(item)
+            return
+        if isinstance(value, dict) and isinstance(value.get("classifiers"), dict | list):
+            rules = json.dumps(value["classifiers"], ensure_ascii=False)
+            self._filters.append(ForeignFilter("newsblur", rules))
+        elif value == []:
+            return
+        elif self._reader_of(value) is None:
+            raise _unknown()
+        self._read_rows(value)
+
+    def _read_rows(self, value: object) -> None:
+        read, urls = self._reader_of(value), _newsblur_feeds(value)
+        for row in _rows(value) if read else ():
+            item = read(row, self._sites | urls) if read else None
+            if item:
+                self._add(item)
+
+    def _reader_of(self, value: object) -> Callable[[Row, Mapping[str, str]], MovedItem] | None:
+        """Return the reader of the rows of a list, None if it is of no known program."""
+        first = next(iter(_rows(value)), {})
+        return next((read for field, read in _READERS.items() if field in first), None)
+
+    def _add(self, item: MovedItem) -> None:
+        if len(self._items) >= MAX_ITEMS:
+            self._left_out[NO_ITEMS_LEFT] = None
+            return
+        self._characters += len(item.content)
+        if self._characters > MAX_CONTENT:
+            self._left_out[NO_TEXTS_LEFT] = None
+            item = MovedItem(
+                item.feed_url, item.url, item.title, item.identity, item.author, "", item.published, item.read,
+                item.starred, item.labels,
+            )  # fmt: skip
+        self._items.append(item)
+
+
+def _unknown() -> MovingError:
+    return MovingError(
+        UNKNOWN,
+        gettext_noop("This is no export of a known feed reader: an OPML, JSON or zip file is needed."),
+    )
+
+
+def _rows(value: object) -> list[Row]:
+    """Return the articles of a file: the list that it is, or the one in it."""
+    if isinstance(value, list):
+        return objects(value)
+    return objects(fields(value).get("stories")) or objects(fields(value).get("articles"))
+
+
+def _stream(name: str, value: Row) -> Iterator[MovedItem]:
+    """Yield the items of a stream in Google Reader's format; those of the starred ones are starred."""
+    stream = text(value.get("id"))
+    is_starred = stream.endswith("/state/com.google/starred") or _file_name(name).startswith("starred")
+    own = web_url(stream.removeprefix("feed/"))
+    for item in objects(value.get("items")):
+        moved = item_of(item, {"": own}, starred=is_starred)
+        # Items of Takeout name the person's folders among the labels: nothing tells one from the other.
+        yield moved
+
+
+def _file_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2].lower()
+
+
+def _feedbin(row: Row, _: Mapping[str, str]) -> MovedItem:
+    """Read an entry of Feedbin's starred.json."""
+    feed = fields(row.get("feed"))
+    return moved_item(
+        feed_url=text(feed.get("feed_url")) or text(row.get("feed_url")),
+        url=row.get("url"),
+        title=row.get("title"),
+        identity=row.get("entry_id"),
+        author=row.get("author"),
+        content=row.get("content") or row.get("summary"),
+        published=time_of(row.get("published")),
+        read=True,
+        starred=UNKNOWN_TIME,
+    )
+
+
+def _nextcloud(row: Row, sites: Mapping[str, str]) -> MovedItem:
+    """Read an article of Nextcloud News, which names its feed by the address of the site."""
+    link = text(row.get("feedLink"))
+    return moved_item(
+        feed_url=sites.get(link, ""),
+        url=row.get("url"),
+        title=row.get("title"),
+        identity=row.get("guid"),
+        author=row.get("author"),
+        content=row.get("body"),
+        published=time_of(row.get("pubDate")),
+        read=row.get("unread") is False,
+        starred=UNKNOWN_TIME if row.get("starred") is True else None,
+    )
+
+
+def _newsblur(row: Row, urls: Mapping[str, str]) -> MovedItem:
+    """Read a story of NewsBlur. Its texts are written with HTML's references."""
+    key = text(row.get("story_feed_id"))
+    starred = time_of(row.get("starred_timestamp")) or time_of(row.get("starred_date"))
+    is_starred = starred is not None or row.get("starred") is True or bool(row.get("user_tags"))
+    tags = row.get("user_tags")
+    return moved_item(
+        feed_url=urls.get(key, "") or text(row.get("feed_address")),
+        url=row.get("story_permalink"),
+        title=html.unescape(text(row.get("story_title"))),
+        identity=row.get("story_guid") or row.get("id"),
+        author=row.get("story_authors"),
+        content=row.get("story_content"),
+        published=time_of(row.get("story_timestamp")) or time_of(row.get("story_date")),
+        read=number(row.get("read_status")) == 1 or row.get("read_status") is True,
+        starred=(starred or UNKNOWN_TIME) if is_starred else None,
+        labels=tags if isinstance(tags, list) else (),
+    )
+
+
+_READERS: Mapping[str, Callable[[Row, Mapping[str, str]], MovedItem]] = {
+    "story_permalink": _newsblur,
+    "feedLink": _nextcloud,
+    "pubDate": _nextcloud,
+    "created_at": _feedbin,
+    "feed": _feedbin,
+    "feed_url": _feedbin,
+}
+"""Readers of articles by a field that only their program has."""
+
+
+def _newsblur_feeds(value: object) -> dict[str, str]:
+    """Return the addresses of NewsBlur's feeds by their ids."""
+    feeds = fields(value).get("feeds")
+    rows = feeds.items() if isinstance(feeds, dict) else [(text(r.get("id")), r) for r in objects(feeds)]
+    return {text(key): text(fields(row).get("feed_address")) for key, row in rows}
+
+
+def _tt_rss(root: etree._Element) -> Iterator[MovedItem]:
+    """Yield the articles in tt-rss's file of starred and archived ones."""
+    for element in root:
+        if local_name(element.tag) != "article":
+            continue
+        row = {local_name(child.tag): child.text or "" for child in element}
+        labels = [tag.strip() for tag in row.get("tag_cache", "").split(",")]
+        yield moved_item(
+            feed_url=row.get("feed_url", ""),
+            url=row.get("link"),
+            title=row.get("title"),
+            identity=row.get("guid"),
+            content=row.get("content"),
+            published=time_of(row.get("updated")),
+            read=True,
+            starred=UNKNOWN_TIME if row.get("marked") in ("1", "t", "true") else None,
+            labels=[*labels, *_tt_rss_labels(row.get("label_cache", ""))],
+        )
+
+
+def _tt_rss_labels(cache: str) -> list[str]:
+    """Return the captions in tt-rss's stored labels: lists of id, caption and colours as JSON."""
+    try:
+        rows = json.loads(cache)
+    except (ValueError, RecursionError):
+        return []
+    lists = rows if isinstance(rows, list) else []
+    return [text(row[1]) for row in lists if isinstance(row, list) and len(row) > 1]
