@@ -34,7 +34,7 @@ def next_part(account: Account) -> Part:
 
 
 def read_export_file(name: str, data: bytes) -> Part:
-    """Return what an exported file holds, read in a process of its own without network. Raises MovingError."""
+    """Return what an exported file holds, read in a process without network. Raises MovingError."""
     if len(data) > MAX_FILE:
         raise MovingError("too-large", gettext_noop("The file is larger than 100 MB."))
     return _part(READ_EXPORT, {"name": name[:500]}, data, FILE_SECONDS, MAX_EXPORT)
@@ -54,9 +54,7 @@ def _sentence(error: ProgramError) -> str:
     """Return a failure in words: the program's own, unless a limit or a fault of ours ended it."""
     if error.kind == "busy":
         return gettext_noop("this server is busy; try it again in a minute")
-    if error.kind == "too-costly":
-        return gettext_noop("it takes more time or memory than is allowed")
-    if error.kind in ("too-slow", "too-large") and not error.detail.endswith(("time", "reads", ".")):
+    if error.kind == "too-costly" or error.detail in ("", "it did not begin"):
         return gettext_noop("it takes more time or memory than is allowed")
     if error.kind == "malformed":
         return gettext_noop("what came could not be read")

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import msgspec
 from lxml import etree
 
 from articles.moving.archives import files_in, is_archive
@@ -131,11 +132,10 @@ class _Export:
         self._read_rows(value)
 
     def _read_rows(self, value: object) -> None:
-        read, urls = self._reader_of(value), _newsblur_feeds(value)
-        for row in _rows(value) if read else ():
-            item = read(row, self._sites | urls) if read else None
-            if item:
-                self._add(item)
+        if read := self._reader_of(value):
+            urls = self._sites | _newsblur_feeds(value)
+            for row in _rows(value):
+                self._add(read(row, urls))
 
     def _reader_of(self, value: object) -> Callable[[Row, Mapping[str, str]], MovedItem] | None:
         """Return the reader of the rows of a list, None if it is of no known program."""
@@ -149,10 +149,7 @@ class _Export:
         self._characters += len(item.content)
         if self._characters > MAX_CONTENT:
             self._left_out[NO_TEXTS_LEFT] = None
-            item = MovedItem(
-                item.feed_url, item.url, item.title, item.identity, item.author, "", item.published, item.read,
-                item.starred, item.labels,
-            )  # fmt: skip
+            item = msgspec.structs.replace(item, content="")
         self._items.append(item)
 
 
@@ -176,9 +173,8 @@ def _stream(name: str, value: Row) -> Iterator[MovedItem]:
     is_starred = stream.endswith("/state/com.google/starred") or _file_name(name).startswith("starred")
     own = web_url(stream.removeprefix("feed/"))
     for item in objects(value.get("items")):
-        moved = item_of(item, {"": own}, starred=is_starred)
-        # Items of Takeout name the person's folders among the labels: nothing tells one from the other.
-        yield moved
+        # The person's folders may be among the labels: nothing in such a file tells one from the other.
+        yield item_of(item, {"": own}, starred=is_starred)
 
 
 def _file_name(path: str) -> str:

@@ -46,15 +46,15 @@ def step(account: Account, http: Http) -> Part:
 
 def safe_part(part: Part) -> Part:
     """Return a part whose items have sanitised content, and its text."""
-    sanitiser = Sanitiser()
-    return msgspec.structs.replace(part, items=tuple(_safe(item, sanitiser) for item in part.items))
+    return msgspec.structs.replace(part, items=tuple(_safe(item) for item in part.items))
 
 
-def _safe(item: MovedItem, sanitiser: Sanitiser) -> MovedItem:
+def _safe(item: MovedItem) -> MovedItem:
     if not item.content:
         return item
     try:
-        content = sanitiser.clean(item.content, item.url or item.feed_url)
+        # Each has room of its own in which its addresses may grow.
+        content = Sanitiser().clean(item.content, item.url or item.feed_url)
         text = plain_text(content)
     except (etree.LxmlError, ValueError, RecursionError):  # of markup that was made to break parsers
         return msgspec.structs.replace(item, content="")
