@@ -59,15 +59,18 @@ def read_outlines(data: bytes) -> Outlines:
     return Outlines(tuple(feeds), tuple(filters), sites, tuple(left_out))
 
 
-def parsed(data: bytes) -> etree._Element:
-    """Return the outermost element of an XML file. Raises MovingError for one that is not safe or not XML."""
+def parsed(data: bytes, *, mend: bool = False) -> etree._Element:
+    """Return the outermost element of an XML file. Raises MovingError for one that is not safe or not XML.
+
+    With `mend` a stray `&` is taken for text, in CDATA sections as well.
+    """
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True,
         remove_pis=True,
     )  # fmt: skip
     plain = data.lstrip(b"\xef\xbb\xbf \t\r\n")
     try:
-        for piece in mended(plain[start : start + _CHUNK] for start in range(0, len(plain), _CHUNK)):
+        for piece in mended(_pieces(plain)) if mend else _pieces(plain):
             parser.feed(piece)
         root: etree._Element = parser.close()
     except (etree.LxmlError, LookupError, ValueError):
@@ -91,7 +94,12 @@ def _root(data: bytes) -> etree._Element:
         raise MovingError(
             "not-xml", gettext_noop("The file declares a document type, which it does not need.")
         )
-    return parsed(data)
+    return parsed(data, mend=True)
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    for start in range(0, len(data), _CHUNK):
+        yield data[start : start + _CHUNK]
 
 
 def _outlines(root: etree._Element) -> Iterator[tuple[Mapping[str, str], str]]:

@@ -18,6 +18,8 @@ from crawler.text.characters import one_line, storable
 MAX_CONTENT = 500_000
 """Characters of one item's HTML; the rest is cut."""
 MAX_LABELS = 50
+MAX_TIME = 10**17
+"""Microseconds of a time, which are the smallest part that programs write."""
 
 
 class MovedFeed(msgspec.Struct, frozen=True):
@@ -186,7 +188,7 @@ def time_of(value: object) -> float | None:
     """
     seconds: float | None = None
     if (whole := number(value)) is not None:
-        seconds = float(whole)
+        seconds = float(whole) if abs(whole) < MAX_TIME else 0.0
         while abs(seconds) > 1e11:
             seconds /= 1000
     elif isinstance(value, str):

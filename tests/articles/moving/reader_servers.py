@@ -112,12 +112,13 @@ class GoogleReader:
         return self._api(asked, path.removeprefix("/reader/api/0/"))
 
     def _api(self, asked: Asked, path: str) -> Said:
-        if path == "subscription/list":
-            return Said({"subscriptions": self.subscriptions})
-        if path == "tag/list":
-            return Said({"tags": self.tags})
-        if path == "token":
-            return Said(TOKEN)
+        lists = {
+            "subscription/list": {"subscriptions": self.subscriptions},
+            "tag/list": {"tags": self.tags},
+            "token": TOKEN,
+        }
+        if path in lists:
+            return Said(lists[path])
         if path == "stream/items/ids":
             items, answer = self._page(asked.query["s"], asked)
             return Said({"itemRefs": [{"id": item["id"]} for item in items]} | answer)
