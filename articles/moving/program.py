@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from lxml import etree
 
 from articles.moving import fever, files, greader, miniflux
 from articles.moving.http import Http
@@ -20,15 +19,13 @@ from crawler.fetching.sandboxed.programs import SENDING
 from crawler.isolation import memory
 from crawler.isolation.calls import register
 from crawler.isolation.limits import ProcessLimits
-from crawler.reading.feeds.markup import Sanitiser, plain_text
+from crawler.reading.pages.kept import clean_entry
 from crawler.text.marking import gettext_noop
 
 MOVE_IN, READ_EXPORT = "move-in", "read-export"
 CPU_SECONDS = 60
 """Of the program that reads a file, whose every item is sanitised at once."""
 FILE_LIMITS = ProcessLimits(cpu_seconds=CPU_SECONDS, memory_bytes=memory.share(1 / 2, 400, 2000))
-MAX_GROWTH = 5
-"""Times that sanitised HTML may be as long as it was, where signs are written out."""
 STEPS: dict[str, Callable[[Account, Http], Part]] = {
     "greader": greader.step,
     "fever": fever.step,
@@ -50,16 +47,7 @@ def safe_part(part: Part) -> Part:
 
 
 def _safe(item: MovedItem) -> MovedItem:
-    if not item.content:
-        return item
-    try:
-        # Each has room of its own in which its addresses may grow.
-        content = Sanitiser().clean(item.content, item.url or item.feed_url)
-        text = plain_text(content)
-    except (etree.LxmlError, ValueError, RecursionError):  # of markup that was made to break parsers
-        return msgspec.structs.replace(item, content="")
-    if len(content) > MAX_GROWTH * max(len(item.content), 1000):
-        content = ""
+    content, text = clean_entry(item.content, item.url or item.feed_url)
     return msgspec.structs.replace(item, content=content, text=text)
 
 

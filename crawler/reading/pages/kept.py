@@ -1,4 +1,4 @@
-"""Pages that another program kept, as HTML that may be shown."""
+"""Pages and entries that another program kept, as HTML that may be shown."""
 
 from __future__ import annotations
 
@@ -22,3 +22,19 @@ def clean_copy(markup: str, url: str) -> tuple[str, str]:
         return "", ""
     text = plain_text(content)[: LIMITS.text]
     return (content if len(content) <= LIMITS.markup else paragraphs(text)[: LIMITS.markup]), text
+
+
+def clean_entry(markup: str, url: str) -> tuple[str, str]:
+    """Return the content of a kept entry, sanitised as that of feeds is, and its text.
+
+    Relative addresses are joined with `url`. One that is too long comes back as its text, cut, and one that
+    cannot be read is empty.
+    """
+    if not markup or len(markup) > LIMITS.markup:
+        return "", ""
+    try:
+        content = Sanitiser().clean(markup, url)
+        text = plain_text(content)[: LIMITS.text]
+    except (etree.LxmlError, ValueError, RecursionError):  # of names and addresses that no tree writes
+        return "", ""
+    return (content if len(content) <= 5 * LIMITS.markup else paragraphs(text)[: LIMITS.markup]), text
