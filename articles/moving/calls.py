@@ -6,7 +6,7 @@ import msgspec
 from django.conf import settings
 
 from articles.moving.program import CPU_SECONDS, MOVE_IN, READ_EXPORT
-from articles.moving.values import Account, MovingError, Part
+from articles.moving.values import ForeignAccount, MovedPart, MovingError
 from crawler.fetching.sandboxed import client
 from crawler.isolation.calls import ProgramError
 from crawler.text.marking import gettext_noop
@@ -19,7 +19,7 @@ STEP_SECONDS, FILE_SECONDS = 150.0, CPU_SECONDS + 30.0
 client.programs.add_module("articles.moving.program")
 
 
-def next_part(account: Account) -> Part:
+def next_part(account: ForeignAccount) -> MovedPart:
     """Return the next part of an account, read in a process of its own. Takes up to 150 seconds.
 
     Raises MovingError, whose detail is a sentence for people, in English and marked for translation.
@@ -33,17 +33,17 @@ def next_part(account: Account) -> Part:
     return _part(MOVE_IN, request, msgspec.msgpack.encode(account), STEP_SECONDS, MAX_PART)
 
 
-def read_export_file(name: str, data: bytes) -> Part:
+def read_export_file(name: str, data: bytes) -> MovedPart:
     """Return what an exported file holds, read in a process without network. Raises MovingError."""
     if len(data) > MAX_FILE:
         raise MovingError("too-large", gettext_noop("The file is larger than 100 MB."))
     return _part(READ_EXPORT, {"name": name[:500]}, data, FILE_SECONDS, MAX_EXPORT)
 
 
-def _part(program: str, request: dict[str, object], body: bytes, seconds: float, most: int) -> Part:
+def _part(program: str, request: dict[str, object], body: bytes, seconds: float, most: int) -> MovedPart:
     try:
         answer = client.programs.call(program, request, body, seconds=seconds, max_bytes=most)
-        return msgspec.msgpack.decode(answer, type=Part)
+        return msgspec.msgpack.decode(answer, type=MovedPart)
     except ProgramError as error:
         raise MovingError(error.kind, _sentence(error)) from None
     except msgspec.MsgspecError:

@@ -15,11 +15,11 @@ import msgspec
 
 from articles.moving.http import Http, WaitError, typed_address, wrong_login
 from articles.moving.values import (
-    Account,
+    ForeignAccount,
     MovedFeed,
     MovedItem,
+    MovedPart,
     MovingError,
-    Part,
     fields,
     moved_feed,
     moved_item,
@@ -39,7 +39,7 @@ NO_LABELS = gettext_noop("Labels, filters and rules: this interface does not han
 UNKNOWN_TIMES = gettext_noop("The times at which items were starred: this interface does not hand them out.")
 
 
-class Cursor(msgspec.Struct, frozen=True, omit_defaults=True):
+class FeverCursor(msgspec.Struct, frozen=True, omit_defaults=True):
     """The place up to which an account was read: `after` is the last id of the `phase`."""
 
     base: str = ""
@@ -48,7 +48,7 @@ class Cursor(msgspec.Struct, frozen=True, omit_defaults=True):
     about: int = -1
 
 
-def step(account: Account, http: Http) -> Part:
+def step(account: ForeignAccount, http: Http) -> MovedPart:
     """Return the next part of an account: its feeds, then its starred items, then all. Raises MovingError.
 
     A server that asks to wait gets an empty part with the cursor as it was.
@@ -66,17 +66,17 @@ def step(account: Account, http: Http) -> Part:
             else _all(client, cursor, requests)
         )
     except WaitError as error:
-        return Part(cursor=_written(cursor), wait=error.seconds)
+        return MovedPart(cursor=_written(cursor), wait=error.seconds)
 
 
-def _cursor(text: str) -> Cursor:
+def _cursor(text: str) -> FeverCursor:
     try:
-        return msgspec.json.decode(text, type=Cursor) if text else Cursor()
+        return msgspec.json.decode(text, type=FeverCursor) if text else FeverCursor()
     except msgspec.MsgspecError:
         raise MovingError("malformed", gettext_noop("the place in the account was not understood")) from None
 
 
-def _written(cursor: Cursor) -> str:
+def _written(cursor: FeverCursor) -> str:
     return msgspec.json.encode(cursor).decode()
 
 
@@ -102,7 +102,7 @@ class _Client:
         return value
 
 
-def _client(account: Account, base: str, http: Http) -> _Client:
+def _client(account: ForeignAccount, base: str, http: Http) -> _Client:
     """Return a client at a known base, or at the first usual place that answers."""
     # The interface's own key, no choice of ours.
     key = hashlib.md5(f"{account.login}:{account.secret}".encode(), usedforsecurity=False).hexdigest()
@@ -130,10 +130,10 @@ def places(url: str) -> list[str]:
     return [base, *(f"{base}{place}" for place in PLACES if place and not base.endswith(place))]
 
 
-def _feeds(client: _Client, cursor: Cursor) -> Part:
+def _feeds(client: _Client, cursor: FeverCursor) -> MovedPart:
     groups, feeds = client.ask("groups"), client.ask("feeds")
     after = msgspec.structs.replace(cursor, phase="starred")
-    return Part(
+    return MovedPart(
         feeds=tuple(_moved_feeds(groups, feeds)),
         left_out=(NO_LABELS, UNKNOWN_TIMES),
         cursor=_written(after),
@@ -152,7 +152,7 @@ def _moved_feeds(groups: Mapping[str, Any], feeds: Mapping[str, Any]) -> Iterabl
             yield feed
 
 
-def _starred(client: _Client, cursor: Cursor, requests: int) -> Part:
+def _starred(client: _Client, cursor: FeverCursor, requests: int) -> MovedPart:
     """Return starred items by their ids, some pages at once."""
     said = client.ask("feeds", "saved_item_ids")
     keys = [number(key) for key in text(said.get("saved_item_ids")).split(",")]
@@ -166,10 +166,10 @@ def _starred(client: _Client, cursor: Cursor, requests: int) -> Part:
         after = msgspec.structs.replace(cursor, after=now[-1])
     else:
         after = msgspec.structs.replace(cursor, phase="all", after=0)
-    return Part(items=tuple(items), cursor=_written(after), about=cursor.about)
+    return MovedPart(items=tuple(items), cursor=_written(after), about=cursor.about)
 
 
-def _all(client: _Client, cursor: Cursor, requests: int) -> Part:
+def _all(client: _Client, cursor: FeverCursor, requests: int) -> MovedPart:
     """Return the items after an id, some pages at once."""
     said = client.ask("feeds")
     items: list[MovedItem] = []
@@ -184,7 +184,7 @@ def _all(client: _Client, cursor: Cursor, requests: int) -> Part:
             break
         last = max(ids)
     after = msgspec.structs.replace(cursor, after=last, about=about)
-    return Part(items=tuple(items), cursor="" if is_done else _written(after), about=about)
+    return MovedPart(items=tuple(items), cursor="" if is_done else _written(after), about=about)
 
 
 def _total(page: Mapping[str, Any], before: int) -> int:

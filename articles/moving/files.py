@@ -21,8 +21,8 @@ from articles.moving.values import (
     ForeignFilter,
     MovedFeed,
     MovedItem,
+    MovedPart,
     MovingError,
-    Part,
     fields,
     moved_item,
     number,
@@ -44,7 +44,7 @@ UNREAD_FILES = gettext_noop("Files in the archive that were not understood.")
 Row = Mapping[str, Any]
 
 
-def read_export(name: str, data: bytes) -> Part:
+def read_export(name: str, data: bytes) -> MovedPart:
     """Return what a file holds, all at once. `name` is the file's, which may tell its kind.
 
     Raises MovingError, of the kind "unknown-file" for a file of no known program.
@@ -58,7 +58,7 @@ def read_export(name: str, data: bytes) -> Part:
 
 
 class _Export:
-    """All that was read from the files of one export."""
+    """A collection of what is read from the files of one export."""
 
     def __init__(self) -> None:
         self._feeds: dict[str, MovedFeed] = {}
@@ -92,10 +92,10 @@ class _Export:
         else:
             raise _unknown()
 
-    def part(self) -> Part:
+    def part(self) -> MovedPart:
         """Return what was read."""
         items = tuple(self._items)
-        return Part(
+        return MovedPart(
             tuple(self._feeds.values()), items, tuple(self._filters), tuple(self._left_out), about=len(items)
         )
 

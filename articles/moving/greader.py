@@ -14,13 +14,13 @@ from urllib.parse import quote
 
 import msgspec
 
-from articles.moving.http import Answer, Http, WaitError, check_status, typed_address, wrong_login
+from articles.moving.http import Http, ServerAnswer, WaitError, check_status, typed_address, wrong_login
 from articles.moving.streams import Subscriptions, item_of, label_of, subscriptions_of
 from articles.moving.values import (
-    Account,
+    ForeignAccount,
     MovedItem,
+    MovedPart,
     MovingError,
-    Part,
     fields,
     objects,
     text,
@@ -43,7 +43,7 @@ NO_FILTERS = gettext_noop("Filters and rules: this interface does not hand them 
 UNKNOWN_STARS = gettext_noop("The times at which items were starred: this interface does not hand them out.")
 
 
-class Cursor(msgspec.Struct, frozen=True, omit_defaults=True):
+class StreamCursor(msgspec.Struct, frozen=True, omit_defaults=True):
     """The place up to which an account was read.
 
     `phase` is "feeds", "starred", "labels" or "all"; `labels` are those still to be read, the first now, and
@@ -65,7 +65,7 @@ class Cursor(msgspec.Struct, frozen=True, omit_defaults=True):
         return STARRED if self.phase == "starred" else READING_LIST
 
 
-def step(account: Account, http: Http) -> Part:
+def step(account: ForeignAccount, http: Http) -> MovedPart:
     """Return the next part of an account: its feeds, then its items. Raises MovingError.
 
     A server that asks to wait gets an empty part with the cursor as it was.
@@ -78,17 +78,17 @@ def step(account: Account, http: Http) -> Part:
             return _feeds(session, cursor)
         return _items(session, cursor, max(account.items, FEWEST))
     except WaitError as error:
-        return Part(cursor=_written(cursor), wait=error.seconds)
+        return MovedPart(cursor=_written(cursor), wait=error.seconds)
 
 
-def _cursor(text: str) -> Cursor:
+def _cursor(text: str) -> StreamCursor:
     try:
-        return msgspec.json.decode(text, type=Cursor) if text else Cursor()
+        return msgspec.json.decode(text, type=StreamCursor) if text else StreamCursor()
     except msgspec.MsgspecError:
         raise MovingError("malformed", gettext_noop("the place in the account was not understood")) from None
 
 
-def _written(cursor: Cursor) -> str:
+def _written(cursor: StreamCursor) -> str:
     return msgspec.json.encode(cursor).decode()
 
 
@@ -100,16 +100,16 @@ class _Session:
     base: str
     headers: Mapping[str, str]
 
-    def get(self, path: str, **query: object) -> Answer:
+    def get(self, path: str, **query: object) -> ServerAnswer:
         url = f"{self.base}/reader/api/0/{path}"
         return self.http.get(url, {"output": "json", "client": "freshet", **query}, self.headers)
 
-    def post(self, path: str, form: Mapping[str, object]) -> Answer:
+    def post(self, path: str, form: Mapping[str, object]) -> ServerAnswer:
         url = f"{self.base}/reader/api/0/{path}"
         return self.http.post(url, form, {"output": "json", "client": "freshet"}, self.headers)
 
 
-def _sign_in(account: Account, base: str, http: Http) -> _Session:
+def _sign_in(account: ForeignAccount, base: str, http: Http) -> _Session:
     """Return a client that is signed in, at a known base or at the first usual place that takes it."""
     refusal: MovingError | None = None
     for place in [base] if base else places(account.url):
@@ -136,7 +136,7 @@ def places(url: str) -> list[str]:
     return list(dict.fromkeys(bases))
 
 
-def _token(account: Account, base: str, http: Http) -> str:
+def _token(account: ForeignAccount, base: str, http: Http) -> str:
     """Return the token for further requests: without a login the secret is one already.
 
     Raises MovingError, of the kind "wrong-place" if the interface is not here.
@@ -163,7 +163,7 @@ def _token(account: Account, base: str, http: Http) -> str:
     return _token_in(answer)
 
 
-def _token_in(answer: Answer) -> str:
+def _token_in(answer: ServerAnswer) -> str:
     lines = dict(line.strip().partition("=")[::2] for line in answer.text[:20_000].splitlines())
     token = lines.get("Auth", "")
     if answer.status == 200 and token and not answer.is_page and token.isascii() and token.isprintable():
@@ -177,11 +177,11 @@ def _token_in(answer: Answer) -> str:
     raise MovingError("wrong-place", "")
 
 
-def _feeds(session: _Session, cursor: Cursor) -> Part:
+def _feeds(session: _Session, cursor: StreamCursor) -> MovedPart:
     subscriptions = subscriptions_of(session.get("subscription/list").json())
     labels = tuple(_labels(session.get("tag/list").json(), subscriptions))[:MAX_LABELS]
     after = msgspec.structs.replace(cursor, phase="starred", labels=labels)
-    return Part(feeds=subscriptions.feeds, left_out=(NO_FILTERS, UNKNOWN_STARS), cursor=_written(after))
+    return MovedPart(feeds=subscriptions.feeds, left_out=(NO_FILTERS, UNKNOWN_STARS), cursor=_written(after))
 
 
 def _labels(answer: object, subscriptions: Subscriptions) -> Iterator[str]:
@@ -194,7 +194,7 @@ def _labels(answer: object, subscriptions: Subscriptions) -> Iterator[str]:
             yield name
 
 
-def _items(session: _Session, cursor: Cursor, most: int) -> Part:
+def _items(session: _Session, cursor: StreamCursor, most: int) -> MovedPart:
     if cursor.phase == "labels" and not cursor.labels:
         cursor = msgspec.structs.replace(cursor, phase="all")
     # The addresses behind ids, and the folders, which categories of items name as well.
@@ -208,7 +208,7 @@ def _items(session: _Session, cursor: Cursor, most: int) -> Part:
     continuation = text(page.get("continuation"))
     is_last = not items or continuation in ("", cursor.next) or cursor.pages >= MAX_PAGES
     after = _next_stream(cursor) if is_last else msgspec.structs.replace(cursor, next=continuation)
-    return Part(items=items, cursor=_written(after) if after else "")
+    return MovedPart(items=items, cursor=_written(after) if after else "")
 
 
 def _moved(
@@ -218,7 +218,7 @@ def _moved(
         yield item_of(item, subscriptions.urls, subscriptions.folders, starred=starred, label=label)
 
 
-def _next_stream(cursor: Cursor) -> Cursor | None:
+def _next_stream(cursor: StreamCursor) -> StreamCursor | None:
     """Return the begin of the stream after this one, None after the last."""
     if cursor.phase == "all" or cursor.pages >= MAX_PAGES:
         return None
@@ -226,7 +226,7 @@ def _next_stream(cursor: Cursor) -> Cursor | None:
     return msgspec.structs.replace(cursor, phase="labels" if labels else "all", labels=labels, next="")
 
 
-def _page(session: _Session, cursor: Cursor, most: int) -> tuple[Mapping[str, Any], bool]:
+def _page(session: _Session, cursor: StreamCursor, most: int) -> tuple[Mapping[str, Any], bool]:
     """Return a page of a stream, and whether the server names its items first."""
     if not cursor.by_ids:
         try:
@@ -239,9 +239,12 @@ def _page(session: _Session, cursor: Cursor, most: int) -> tuple[Mapping[str, An
     return _page_by_ids(session, cursor, most), True
 
 
-def _smaller(session: _Session, cursor: Cursor, most: int) -> Mapping[str, Any]:
+def _smaller(session: _Session, cursor: StreamCursor, most: int) -> Mapping[str, Any]:
     """Return a page of a stream, with fewer items if they are too large together."""
-    query = {"n": most} | ({"c": cursor.next} if cursor.next else {})
+    # The Old Reader takes the stream from the query, others from the path.
+    query: dict[str, object] = {"n": most, "s": cursor.stream}
+    if cursor.next:
+        query["c"] = cursor.next
     path = f"stream/contents/{quote(cursor.stream, safe='/-')}"
     try:
         return fields(session.get(path, **query).json())
@@ -251,7 +254,7 @@ def _smaller(session: _Session, cursor: Cursor, most: int) -> Mapping[str, Any]:
     return fields(session.get(path, **query | {"n": max(most // 10, FEWEST)}).json())
 
 
-def _page_by_ids(session: _Session, cursor: Cursor, most: int) -> Mapping[str, Any]:
+def _page_by_ids(session: _Session, cursor: StreamCursor, most: int) -> Mapping[str, Any]:
     """Return a page of a server such as Miniflux, which names the items of a stream and then gives them."""
     query: dict[str, object] = {"s": cursor.stream, "n": most}
     if cursor.next:

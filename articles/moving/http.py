@@ -40,7 +40,7 @@ class WaitError(MovingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerAnswer:
     """A server's answer: its status, its content type in lower case, its bytes."""
 
     status: int
@@ -90,7 +90,7 @@ class Http:
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         basic: tuple[str, str] | None = None,
-    ) -> Answer:
+    ) -> ServerAnswer:
         """Return the answer to a GET. Raises MovingError if there is none, and WaitError."""
         return self._answer("GET", url, query=query, headers=headers, basic=basic)
 
@@ -100,11 +100,11 @@ class Http:
         form: Mapping[str, Any],
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> ServerAnswer:
         """Return the answer to a POST with a form, as `get` does."""
         return self._answer("POST", url, query=query, form=form, headers=headers)
 
-    def _answer(self, method: str, url: str, **given: Any) -> Answer:
+    def _answer(self, method: str, url: str, **given: Any) -> ServerAnswer:
         try:
             for _ in range(MAX_REDIRECTS):
                 answer, target = self._once(method, url, **given)
@@ -130,7 +130,7 @@ class Http:
         form: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         basic: tuple[str, str] | None = None,
-    ) -> tuple[Answer, str]:
+    ) -> tuple[ServerAnswer, str]:
         """Return an answer, and the address that it redirects to."""
         self._pace()
         with self._session.request(
@@ -149,7 +149,7 @@ class Http:
                 raise WaitError(_wait(said))
             target = urljoin(url, said.get("Location", "")) if status in _REDIRECTS else ""
             body = b"" if target else _body(response)
-            return Answer(status, said.get("Content-Type", "").lower(), body), target
+            return ServerAnswer(status, said.get("Content-Type", "").lower(), body), target
 
     def _pace(self) -> None:
         if (pause := self._next - time.monotonic()) > 0:
@@ -157,7 +157,7 @@ class Http:
         self._next = time.monotonic() + SPACING
 
 
-def check_status(answer: Answer) -> None:
+def check_status(answer: ServerAnswer) -> None:
     """Raise MovingError unless an answer's status is that of success."""
     if answer.status in (401, 403):
         raise wrong_login()

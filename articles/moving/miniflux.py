@@ -10,12 +10,12 @@ import msgspec
 
 from articles.moving.http import Http, WaitError, typed_address
 from articles.moving.values import (
-    Account,
+    ForeignAccount,
     ForeignFilter,
     MovedFeed,
     MovedItem,
+    MovedPart,
     MovingError,
-    Part,
     fields,
     moved_feed,
     moved_item,
@@ -35,7 +35,7 @@ NO_PASSWORDS = gettext_noop("Names and passwords for feeds.")
 _REWRITING = ("scraper_rules", "rewrite_rules", "urlrewrite_rules")
 
 
-class Cursor(msgspec.Struct, frozen=True, omit_defaults=True):
+class MinifluxCursor(msgspec.Struct, frozen=True, omit_defaults=True):
     """The place up to which an account was read: `after` is the id of the last entry."""
 
     phase: str = "feeds"
@@ -43,7 +43,7 @@ class Cursor(msgspec.Struct, frozen=True, omit_defaults=True):
     about: int = -1
 
 
-def step(account: Account, http: Http) -> Part:
+def step(account: ForeignAccount, http: Http) -> MovedPart:
     """Return the next part of an account: feeds and filters, starred items, then all. Raises MovingError.
 
     Without a login the secret is a token. A server that asks to wait gets an empty part with the cursor as it
@@ -54,24 +54,24 @@ def step(account: Account, http: Http) -> Part:
     try:
         return _feeds(client, cursor) if cursor.phase == "feeds" else _items(client, cursor, account.items)
     except WaitError as error:
-        return Part(cursor=_written(cursor), about=cursor.about, wait=error.seconds)
+        return MovedPart(cursor=_written(cursor), about=cursor.about, wait=error.seconds)
 
 
-def _cursor(text: str) -> Cursor:
+def _cursor(text: str) -> MinifluxCursor:
     try:
-        return msgspec.json.decode(text, type=Cursor) if text else Cursor()
+        return msgspec.json.decode(text, type=MinifluxCursor) if text else MinifluxCursor()
     except msgspec.MsgspecError:
         raise MovingError("malformed", gettext_noop("the place in the account was not understood")) from None
 
 
-def _written(cursor: Cursor) -> str:
+def _written(cursor: MinifluxCursor) -> str:
     return msgspec.json.encode(cursor).decode()
 
 
 class _Client:
     """A client of the interface, signed in with every request."""
 
-    def __init__(self, account: Account, http: Http) -> None:
+    def __init__(self, account: ForeignAccount, http: Http) -> None:
         self._base = typed_address(account.url).removesuffix("/v1")
         self._headers = {} if account.login else {"X-Auth-Token": account.secret.strip()}
         self._basic = (account.login, account.secret) if account.login else None
@@ -84,11 +84,11 @@ class _Client:
         return answer.json()
 
 
-def _feeds(client: _Client, cursor: Cursor) -> Part:
+def _feeds(client: _Client, cursor: MinifluxCursor) -> MovedPart:
     user, rows = fields(client.get("me")), objects(client.get("feeds"))
     feeds = [feed for row in rows if (feed := _feed(row))]
     after = msgspec.structs.replace(cursor, phase="starred")
-    return Part(
+    return MovedPart(
         feeds=tuple(feeds),
         filters=tuple(_filters(user, rows)),
         left_out=tuple(_left_out(rows)),
@@ -117,7 +117,7 @@ def _left_out(rows: list[Mapping[str, Any]]) -> Iterator[str]:
         yield NO_PASSWORDS
 
 
-def _items(client: _Client, cursor: Cursor, most: int) -> Part:
+def _items(client: _Client, cursor: MinifluxCursor, most: int) -> MovedPart:
     page = _page(client, cursor, most)
     rows = objects(page.get("entries"))
     last = max((key for row in rows if (key := number(row.get("id"))) is not None), default=cursor.after)
@@ -126,14 +126,14 @@ def _items(client: _Client, cursor: Cursor, most: int) -> Part:
     about = cursor.about
     if cursor.phase == "all" and not cursor.after and total is not None:
         about = total
-    after: Cursor | None = msgspec.structs.replace(cursor, after=last, about=about)
+    after: MinifluxCursor | None = msgspec.structs.replace(cursor, after=last, about=about)
     if last <= cursor.after:
         after = msgspec.structs.replace(cursor, phase="all", after=0) if cursor.phase == "starred" else None
     items = tuple(_item(row) for row in rows if row.get("status") != "removed")
-    return Part(items=items, cursor=_written(after) if after else "", about=about)
+    return MovedPart(items=items, cursor=_written(after) if after else "", about=about)
 
 
-def _page(client: _Client, cursor: Cursor, most: int) -> Mapping[str, Any]:
+def _page(client: _Client, cursor: MinifluxCursor, most: int) -> Mapping[str, Any]:
     """Return the entries after an id, fewer of them if they are too large together."""
     query: dict[str, object] = {"order": "id", "direction": "asc", "limit": max(most, FEWEST)}
     query["after_entry_id"] = cursor.after

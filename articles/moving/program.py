@@ -12,7 +12,7 @@ import msgspec
 
 from articles.moving import fever, files, greader, miniflux
 from articles.moving.http import Http
-from articles.moving.values import Account, MovedItem, MovingError, Part
+from articles.moving.values import ForeignAccount, MovedItem, MovedPart, MovingError
 from crawler.fetching.http.addresses import AddressGuard
 from crawler.fetching.http.guarded_sockets import guard_sockets
 from crawler.fetching.sandboxed.programs import SENDING
@@ -26,14 +26,14 @@ MOVE_IN, READ_EXPORT = "move-in", "read-export"
 CPU_SECONDS = 60
 """Of the program that reads a file, whose every item is sanitised at once."""
 FILE_LIMITS = ProcessLimits(cpu_seconds=CPU_SECONDS, memory_bytes=memory.share(1 / 2, 400, 2000))
-STEPS: dict[str, Callable[[Account, Http], Part]] = {
+STEPS: dict[str, Callable[[ForeignAccount, Http], MovedPart]] = {
     "greader": greader.step,
     "fever": fever.step,
     "miniflux": miniflux.step,
 }
 
 
-def step(account: Account, http: Http) -> Part:
+def step(account: ForeignAccount, http: Http) -> MovedPart:
     """Return the next part of an account of any kind, with content that is safe. Raises MovingError."""
     read = STEPS.get(account.kind)
     if read is None:
@@ -41,7 +41,7 @@ def step(account: Account, http: Http) -> Part:
     return safe_part(read(account, http))
 
 
-def safe_part(part: Part) -> Part:
+def safe_part(part: MovedPart) -> MovedPart:
     """Return a part whose items have sanitised content, and its text."""
     return msgspec.structs.replace(part, items=tuple(_safe(item) for item in part.items))
 
@@ -55,7 +55,7 @@ def move_in(request: dict[str, Any], body: bytes) -> bytes:
     """Return the next part of the account in the body; both are MessagePack."""
     guard_sockets(AddressGuard(request["allowed_networks"]))
     with Http(request["user_agent"]) as http:
-        return msgspec.msgpack.encode(step(msgspec.msgpack.decode(body, type=Account), http))
+        return msgspec.msgpack.encode(step(msgspec.msgpack.decode(body, type=ForeignAccount), http))
 
 
 def read_export(request: dict[str, Any], body: bytes) -> bytes:

@@ -62,7 +62,7 @@ class ForeignFilter(msgspec.Struct, frozen=True):
     folder: str = ""
 
 
-class Part(msgspec.Struct, frozen=True):
+class MovedPart(msgspec.Struct, frozen=True):
     """A part of an account. `cursor` leads to the next one, "" after the last.
 
     `left_out` holds sentences for people that name what cannot come; `about` estimates the items of all
@@ -78,7 +78,7 @@ class Part(msgspec.Struct, frozen=True):
     wait: float = 0
 
 
-class Account(msgspec.Struct, frozen=True):
+class ForeignAccount(msgspec.Struct, frozen=True):
     """An account at another feed reader, and up to where it was read. Its secret is in no text made of it.
 
     `kind` is "greader", "fever" or "miniflux"; `items` is the number of items wanted at once.
@@ -92,7 +92,7 @@ class Account(msgspec.Struct, frozen=True):
     items: int = 250
 
     def __repr__(self) -> str:
-        return f"Account({self.kind!r}, {self.url!r}, {self.login!r})"
+        return f"ForeignAccount({self.kind!r}, {self.url!r}, {self.login!r})"
 
 
 class MovingError(Exception):

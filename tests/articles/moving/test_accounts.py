@@ -10,7 +10,7 @@ import pytest
 
 from articles.moving import fever, greader, http, miniflux, program
 from articles.moving.http import Http
-from articles.moving.values import Account, ForeignFilter, MovedFeed, MovedItem, MovingError, Part
+from articles.moving.values import ForeignAccount, ForeignFilter, MovedFeed, MovedItem, MovedPart, MovingError
 from tests.articles.moving.reader_servers import (
     HTML,
     LOGIN,
@@ -33,13 +33,15 @@ def no_spacing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "SPACING", 0.0)
 
 
-def parts(account: Account, most: int = 60) -> Iterator[Part]:
+def parts(account: ForeignAccount, most: int = 60) -> Iterator[MovedPart]:
     """Yield all parts, each by a client of its own, as other processes would ask for them."""
     cursor = ""
     for _ in range(most):
         with Http("Freshet/test") as client:
             part = program.step(
-                Account(account.kind, account.url, account.login, account.secret, cursor, account.items),
+                ForeignAccount(
+                    account.kind, account.url, account.login, account.secret, cursor, account.items
+                ),
                 client,
             )
         yield part
@@ -49,7 +51,7 @@ def parts(account: Account, most: int = 60) -> Iterator[Part]:
     raise AssertionError("it does not end")
 
 
-def all_of(account: Account) -> tuple[list[MovedFeed], list[MovedItem]]:
+def all_of(account: ForeignAccount) -> tuple[list[MovedFeed], list[MovedItem]]:
     every = list(parts(account))
     return [feed for part in every for feed in part.feeds], [item for part in every for item in part.items]
 
@@ -68,8 +70,8 @@ def item(number: int, stream: str, *categories: str, **rest: Any) -> dict[str, A
     } | rest
 
 
-def account(server: ReaderServer, kind: str = "greader", **rest: Any) -> Account:
-    return Account(kind, server.url, **{"login": LOGIN, "secret": SECRET, "items": 10} | rest)
+def account(server: ReaderServer, kind: str = "greader", **rest: Any) -> ForeignAccount:
+    return ForeignAccount(kind, server.url, **{"login": LOGIN, "secret": SECRET, "items": 10} | rest)
 
 
 def numeric() -> GoogleReader:
@@ -232,7 +234,7 @@ def test_a_redirect_on_the_same_server() -> None:
         return account_of(asked)
 
     with ReaderServer(moved) as server:
-        part = next(parts(Account("greader", f"{server.url}/old/api/greader.php", LOGIN, SECRET)))
+        part = next(parts(ForeignAccount("greader", f"{server.url}/old/api/greader.php", LOGIN, SECRET)))
     assert part.cursor
 
 
@@ -359,4 +361,4 @@ def test_a_server_that_does_not_answer() -> None:
 
 
 def test_a_secret_is_in_no_text() -> None:
-    assert SECRET not in repr(Account("fever", "https://x.example", LOGIN, SECRET))
+    assert SECRET not in repr(ForeignAccount("fever", "https://x.example", LOGIN, SECRET))

@@ -12,7 +12,7 @@ import pytest
 from articles.moving import archives, calls, files, outlines
 from articles.moving.files import read_export
 from articles.moving.program import safe_part
-from articles.moving.values import Account, ForeignFilter, MovedFeed, MovingError, time_of
+from articles.moving.values import ForeignAccount, ForeignFilter, MovedFeed, MovingError, time_of
 from tests.articles.moving.reader_servers import LOGIN, SECRET, Miniflux, ReaderServer
 
 OPML = b"""<?xml version="1.0" encoding="UTF-8"?>
@@ -274,7 +274,7 @@ def test_a_file_in_a_process_of_its_own() -> None:
 def test_an_account_in_a_process_of_its_own(settings: Any) -> None:
     settings.FETCH_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     with ReaderServer(Miniflux([{"feed_url": "https://one.example/feed"}])) as server:
-        account = Account("miniflux", server.url, LOGIN, SECRET)
+        account = ForeignAccount("miniflux", server.url, LOGIN, SECRET)
         assert calls.next_part(account).feeds == (MovedFeed("https://one.example/feed"),)
         settings.FETCH_ALLOWED_NETWORKS = []
         with pytest.raises(MovingError) as caught:
