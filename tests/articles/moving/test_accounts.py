@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -362,3 +365,41 @@ def test_a_server_that_does_not_answer() -> None:
 
 def test_a_secret_is_in_no_text() -> None:
     assert SECRET not in repr(ForeignAccount("fever", "https://x.example", LOGIN, SECRET))
+
+
+@pytest.mark.parametrize(
+    ("headers", "least", "most"),
+    [
+        ({"Retry-After": "30"}, 30, 30),
+        ({"Retry-After": "-5"}, 1, 1),
+        ({"Retry-After": "nan"}, 1, 1),
+        ({"Retry-After": "inf"}, 86_400, 86_400),
+        ({"Retry-After": "soon"}, 60, 60),
+        ({}, 60, 60),
+        ({"X-Reader-Limits-Reset-After": "4000.5"}, 4000.5, 4000.5),
+        ({"Retry-After": format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)}, 60, 91),
+    ],
+)
+def test_the_time_to_wait(headers: dict[str, str], least: float, most: float) -> None:
+    with ReaderServer(flux(), [Said("", 429, headers)]) as server:
+        part = next(parts(account(server, "miniflux")))
+    assert least <= part.wait <= most
+    assert part.cursor
+
+
+def test_a_server_that_is_out_of_order() -> None:
+    for status in (500, 503):
+        with ReaderServer(lambda _, status=status: Said("", status)) as server:
+            for kind in ("greader", "fever", "miniflux"):
+                with pytest.raises(MovingError) as caught:
+                    all_of(account(server, kind))
+                assert caught.value.kind == "no-server"
+
+
+def test_requests_keep_their_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "SPACING", 0.1)
+    with ReaderServer(flux()) as server, Http() as client:
+        begun = time.monotonic()
+        for _ in range(3):
+            client.get(f"{server.url}/v1/me")
+        assert time.monotonic() - begun >= 0.2
