@@ -31,6 +31,7 @@ from articles.moving.values import (
     time_of,
     web_url,
 )
+from crawler.text.characters import storable
 from crawler.text.marking import gettext_noop
 
 MAX_ITEMS = 100_000
@@ -123,7 +124,7 @@ class _Export:
                 self._add(item)
             return
         if isinstance(value, dict) and isinstance(value.get("classifiers"), dict | list):
-            rules = json.dumps(value["classifiers"], ensure_ascii=False)
+            rules = storable(json.dumps(value["classifiers"], ensure_ascii=False))
             self._filters.append(ForeignFilter("newsblur", rules))
         elif value == []:
             return

@@ -25,6 +25,8 @@ from articles.moving.values import (
     objects,
     text,
 )
+from crawler.reading.limits import LIMITS
+from crawler.text.characters import storable
 from crawler.text.marking import gettext_noop
 
 STARRED = "user/-/state/com.google/starred"
@@ -188,7 +190,7 @@ def _labels(answer: object, subscriptions: Subscriptions) -> Iterator[str]:
     """Yield the labels that are no folders. Some servers name the type, for others a feed must be inside."""
     seen = set(subscriptions.folders)
     for tag in objects(fields(answer).get("tags")):
-        name = label_of(tag.get("id"))
+        name = storable(label_of(tag.get("id")), LIMITS.address)
         if name and name not in seen and tag.get("type") not in _NO_LABELS:
             seen.add(name)
             yield name
@@ -205,7 +207,7 @@ def _items(session: _Session, cursor: StreamCursor, most: int) -> MovedPart:
     items = tuple(
         _moved(objects(page.get("items")), subscriptions, starred=cursor.phase == "starred", label=label)
     )
-    continuation = text(page.get("continuation"))
+    continuation = storable(text(page.get("continuation")), LIMITS.address)
     is_last = not items or continuation in ("", cursor.next) or cursor.pages >= MAX_PAGES
     after = _next_stream(cursor) if is_last else msgspec.structs.replace(cursor, next=continuation)
     return MovedPart(items=items, cursor=_written(after) if after else "")

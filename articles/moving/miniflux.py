@@ -23,7 +23,9 @@ from articles.moving.values import (
     objects,
     text,
     time_of,
+    web_url,
 )
+from crawler.text.characters import storable
 from crawler.text.marking import gettext_noop
 
 RULES = ("blocklist_rules", "keeplist_rules", "block_filter_entry_rules", "keep_filter_entry_rules")
@@ -103,8 +105,8 @@ def _feed(row: Mapping[str, Any]) -> MovedFeed | None:
 
 def _filters(user: Mapping[str, Any], rows: list[Mapping[str, Any]]) -> Iterator[ForeignFilter]:
     """Yield the rules of the user, then those of each feed, as objects of the fields that are not empty."""
-    for row, url in [(user, ""), *((row, text(row.get("feed_url"))) for row in rows)]:
-        rules = {name: rule for name in RULES if (rule := text(row.get(name)).strip())}
+    for row, url in [(user, ""), *((row, web_url(row.get("feed_url"))) for row in rows)]:
+        rules = {name: rule for name in RULES if (rule := storable(text(row.get(name))).strip())}
         if rules:
             yield ForeignFilter("miniflux", json.dumps(rules, ensure_ascii=False), url)
 

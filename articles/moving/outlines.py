@@ -12,7 +12,9 @@ import msgspec
 from lxml import etree
 
 from articles.moving.values import ForeignFilter, MovedFeed, MovingError, moved_feed, web_url
+from crawler.reading.limits import LIMITS
 from crawler.reading.references import mended
+from crawler.text.characters import one_line
 from crawler.text.marking import gettext_noop
 
 MAX_BYTES = 20 * 1024 * 1024
@@ -46,7 +48,7 @@ def read_outlines(data: bytes) -> Outlines:
         feed = moved_feed(_address(attributes), _name(attributes), folder or _category(attributes))
         if feed is None:
             if rules:
-                filters.append(ForeignFilter("freshrss", rules, folder=folder))
+                filters.append(ForeignFilter("freshrss", rules, folder=one_line(folder, LIMITS.name)))
             continue
         if attributes.get("type", "").lower() not in _PLAIN:
             left_out[NO_RULES] = None

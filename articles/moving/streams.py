@@ -82,7 +82,8 @@ def item_of(
     labels = [found for name in names if (found := label_of(name)) and found not in folders]
     return moved_item(
         feed_url=_feed_url(fields(item.get("origin")), urls),
-        url=html.unescape(_link(item)),
+        # Not `html.unescape`, for which `&copy=1` has a sign in it.
+        url=_link(item).replace("&amp;", "&"),
         title=html.unescape(text(item.get("title"))),
         identity=item.get("guid"),
         author=html.unescape(text(item.get("author"))),

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
+import msgspec
 import pytest
 
 from articles.moving import fever, greader, http, miniflux, program
@@ -204,6 +205,27 @@ def test_a_token_in_the_place_of_a_password() -> None:
     with ReaderServer(numeric()) as server:
         feeds, _ = all_of(account(server, login="", secret=TOKEN))
     assert len(feeds) == 2
+
+
+def test_texts_that_nothing_can_store() -> None:
+    broken = item(
+        1,
+        "feed/12",
+        "user/-/label/a\ud800b\0",
+        title="\ud800x\0",
+        canonical=[{"href": "https://one.example/?a=1&copy=2&amp;b=3"}],
+        author=["no", "text"],
+        published=1e400,
+        origin=None,
+    )
+    tags = [{"id": "user/-/label/a\ud800b\0", "type": "tag"}, {"id": 5}]
+    with ReaderServer(GoogleReader(streams={READING_LIST: [broken]}, tags=tags)) as server:
+        every = list(parts(account(server)))
+    (found,) = [one for part in every for one in part.items]
+    assert (found.title, found.labels, found.url) == ("x", ("ab",), "https://one.example/?a=1&copy=2&b=3")
+    assert (found.author, found.published, found.feed_url) == ("", None, "")
+    for part in every:
+        msgspec.msgpack.encode(part)
 
 
 def test_places() -> None:
