@@ -258,7 +258,8 @@ class Topic(models.Model):
 class Mark(models.Model):
     """A subscriber's mark on an article: the times of reading and starring, and labels.
 
-    An article without a mark, or with `read` NULL, is unread.
+    An article without a mark, or with `read` NULL, is unread. A rule may have `muted` it, so that no list
+    has it, or `raised` it, so that it comes first among what interests the subscriber.
     """
 
     subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="marks")
@@ -272,10 +273,18 @@ class Mark(models.Model):
         blank=True,
         help_text="The subscriber's own words for it, sorted.",
     )
+    muted = models.DateTimeField(null=True, blank=True)
+    raised = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["subscriber", "article"], name="mark_once")]
         indexes = [
+            models.Index(
+                fields=["subscriber", "article"], name="mark_muted", condition=Q(muted__isnull=False)
+            ),
+            models.Index(
+                fields=["subscriber", "article"], name="mark_raised", condition=Q(raised__isnull=False)
+            ),
             models.Index(
                 fields=["subscriber", "-starred"], name="mark_starred", condition=Q(starred__isnull=False)
             ),

@@ -43,6 +43,7 @@ from crawler.accounts.assistants.api import AssistantViewSet
 from crawler.engine.models import Host
 from crawler.frontier.api import CrawlViewSet
 from crawler.notices.api import MessageViewSet, RuleViewSet, TargetViewSet
+from crawler.notices.rules.api import ArticleRuleViewSet
 from crawler.operation.site.logins import LoginViewSet
 from crawler.operation.site.retention_rules import MAX_DAYS, kept
 from crawler.operation.site.serializers import HostSerializer, KeptSerializer, StatisticsSerializer
@@ -142,6 +143,7 @@ router.register("uri-filters", UriFilterViewSet, "api-uri-filter")
 router.register("sites", SiteViewSet, "api-site")
 router.register("pages", PageViewSet, "api-page")
 router.register("changes", ChangeViewSet, "api-change")
+router.register("rules", ArticleRuleViewSet, "api-rule")
 router.register("notification-rules", RuleViewSet, "api-notification-rule")
 router.register("notification-targets", TargetViewSet, "api-notification-target")
 router.register("notification-messages", MessageViewSet, "api-notification-message")

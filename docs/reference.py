@@ -66,6 +66,7 @@ missing. This page is made by `python docs/reference.py`.
 KINDS = {
     "apps": "Apps and their interface (Fever, Google Reader)",
     "archives": "WARC archives",
+    "article_rules": "Rules about articles, and filters of other programs",
     "assistants": "Assistants: words of strangers, schemas, sign-in",
     "caching": "Caching, 304 and 429",
     "charsets": "Character sets",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -16,7 +17,7 @@ from articles.interest.features import MAX_NAME_LENGTH
 from articles.interest.model import Weights
 from articles.interest.models import Event, Interest
 from articles.interest.stored import learn, locked, pack, rebuild
-from articles.models import Article, Subscriber
+from articles.models import Article, Mark, Subscriber
 
 AGAIN_AFTER = timedelta(hours=1)
 """An article that is shown or opened again within this time is noted once."""
@@ -112,16 +113,12 @@ def delete_all(subscriber: Subscriber) -> int:
     return deleted
 
 
-def hidden_articles(subscriber: Subscriber) -> QuerySet[Event, int]:
-    """Return the primary keys of articles hidden by the subscriber, for `exclude(pk__in=...)`."""
-    valid = Event.objects.valid().done()
-    return valid.filter(subscriber=subscriber, kind=Kind.HIDDEN).values_list("article_id", flat=True)
-
-
-def hidden_by(subscriber: Subscriber) -> QuerySet[Event, int]:
-    """Return a query of the keys of the articles that a subscriber has hidden."""
-    events = Event.objects.valid().filter(subscriber=subscriber, kind=Kind.HIDDEN)
-    return events.order_by().values_list("article", flat=True)
+def hidden_articles(subscriber: Subscriber) -> QuerySet[Any, int]:
+    """Return a query of the keys of the articles that no list has: hidden by the subscriber, or by a rule."""
+    events = Event.objects.valid().done().filter(subscriber=subscriber, kind=Kind.HIDDEN)
+    muted = Mark.objects.filter(subscriber=subscriber, muted__isnull=False)
+    hidden = events.order_by().values_list("article", flat=True)
+    return hidden.union(muted.order_by().values_list("article", flat=True), all=True)
 
 
 def said_of(subscriber: Subscriber, articles: Sequence[int]) -> dict[int, frozenset[str]]:

@@ -2,7 +2,7 @@
 
 The files: `feeds.opml` (subscriptions with folders), `starred.json` (JSON Feed 1.1), `marks.json`,
 `topics.json`, `own-feeds.json`, `interests.json` (the learned weights), `saved.json`,
-`highlights.json`, `collections.json` and `answers.json`.
+`highlights.json`, `collections.json`, `answers.json` and `rules.json` (`register_part`).
 Feeds are named by address and articles by feed and identity, so that nothing depends on keys of a database.
 Secret addresses stay behind.
 """
@@ -13,7 +13,8 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
 
@@ -78,6 +79,7 @@ saved.json      the pages you have saved: addresses, tags, notes and marks
 highlights.json your highlights in articles and saved pages
 collections.json  the collections that are yours, without those they are shared with
 answers.json    what a language model answered you
+rules.json      your rules about articles
 
 Another Freshet takes the whole file: Account, "Your data".
 """
@@ -90,6 +92,23 @@ DAMAGES = (
     RuntimeError,
 )  # fmt: skip
 """Errors of zipfile for damaged archives."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivePart:
+    """A file of archives that another app writes and takes: a list of rows of one kind."""
+
+    kind: type
+    write: Callable[[Subscriber], Iterable[object]]
+    take: Callable[[Subscriber, Sequence[Any], Mapping[str, int], datetime], int]
+
+
+_parts: dict[str, ArchivePart] = {}
+
+
+def register_part(name: str, part: ArchivePart) -> None:
+    """Add `name`.json to archives; `take` returns how many of its rows are new."""
+    _parts[name] = part
 
 
 class ArchiveError(ValueError):
@@ -178,6 +197,7 @@ class Taken(msgspec.Struct):
     highlights: int = 0
     gathered: int = 0
     answers: int = 0
+    rules: int = 0
 
     def in_words(self) -> str:
         """Return a sentence with the numbers."""
@@ -202,6 +222,7 @@ class Taken(msgspec.Struct):
                     self.answers,
                     ngettext("%(count)d answer of a model", "%(count)d answers of a model", self.answers),
                 ),
+                (self.rules, ngettext("%(count)d rule", "%(count)d rules", self.rules)),
                 (
                     self.own_feeds,
                     ngettext("%(count)d feed of your own", "%(count)d feeds of your own", self.own_feeds),
@@ -248,6 +269,9 @@ def write_archive(subscriber: Subscriber, out: IO[bytes], now: datetime) -> None
             _write_list(file, carried_collections(subscriber))
         with archive.open("answers.json", "w") as file:
             _write_list(file, carried_answers(subscriber))
+        for name, part in sorted(_parts.items()):
+            with archive.open(f"{name}.json", "w") as file:
+                _write_list(file, part.write(subscriber))
 
 
 def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_articles: bool) -> Taken:
@@ -287,6 +311,9 @@ def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_ar
             counts.gathered = take_collections(subscriber, collections, feeds, now)
             answers = _decoded(archive, "answers.json", list[AnswerRow])
             counts.answers = take_answers(subscriber, answers, feeds, now)
+            for name, part in sorted(_parts.items()):
+                rows = _decoded(archive, f"{name}.json", list[part.kind])  # type: ignore[name-defined]
+                setattr(counts, name, part.take(subscriber, rows, feeds, now))
     except LimitReached as error:
         raise ArchiveError(str(error).rstrip(".")) from error
     except DAMAGES as error:

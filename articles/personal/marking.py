@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from articles.enrichment.models import Enrichment
-from articles.interest.log import hidden_by, note, take_back
+from articles.interest.log import hidden_articles, note, take_back
 from articles.interest.models import Event
 from articles.models import Article, Mark, Subscriber, Subscription
 
@@ -54,7 +54,7 @@ def unread_in_lists(subscriber: Subscriber) -> Q:
     The hidden ones are few, and read once: asked of each article, which is what an Exists came to, they made
     half of the time of a count.
     """
-    return Q(unread_by(subscriber), ~Q(pk__in=hidden_by(subscriber)))
+    return Q(unread_by(subscriber), ~Q(pk__in=hidden_articles(subscriber)))
 
 
 def marked_starred(subscriber: Subscriber) -> Exists:
@@ -100,6 +100,11 @@ def mark_stories_read(stories: Collection[int]) -> None:
             """,  # noqa: S608 - the tables' own names
             [sorted(set(stories))],
         )
+
+
+def mark(subscriber: Subscriber, articles: Sequence[int], column: str, now: datetime) -> None:
+    """Set a mark (starred, muted, raised) where there is none yet; nothing is learned from it."""
+    _mark(subscriber, articles, column, now)
 
 
 def star(subscriber: Subscriber, articles: Sequence[int], now: datetime, *, starred: bool = True) -> None:

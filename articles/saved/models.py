@@ -67,6 +67,7 @@ class SavedPage(models.Model):
         MAIL = "mail", pgettext_lazy("way of saving a page", "by mail")
         API = "api", pgettext_lazy("way of saving a page", "by a program")
         FILE = "file", pgettext_lazy("way of saving a page", "from a file")
+        RULE = "rule", pgettext_lazy("way of saving a page", "by a rule")
 
     subscriber = models.ForeignKey(
         "articles.Subscriber", on_delete=models.CASCADE, related_name="saved_pages", db_index=False

@@ -16,11 +16,13 @@ from rest_framework.response import Response
 from articles.models import Topic
 from crawler.notices.forms import TargetForm
 from crawler.notices.models import RULE_FIELDS, Notice, Notification, Rule, Target
+from crawler.notices.rules.matching import check_expression
 from crawler.notices.targets import KINDS
 from crawler.notices.tasks import send
 from crawler.notices.views import MAX_RULES, MAX_TARGETS
 from crawler.notices.wording import unknown_places
 from crawler.notices.writing import write_test
+from crawler.text.patterns import PatternError
 from crawler.web.fields import RowSerializer, TextField
 from crawler.web.permissions import person_of
 from crawler.web.roles import OPERATOR, is_at_least
@@ -40,6 +42,15 @@ class OwnTargetsField(serializers.ManyRelatedField):
         if isinstance(data, list) and len(data) > self.max_length:
             raise serializers.ValidationError(f"at most {self.max_length} places")
         return super().to_internal_value(data)
+
+
+def checked_expression(expression: str) -> str:
+    """Return an expression that can be used; an error of the field says what is wrong with another."""
+    try:
+        check_expression(expression)
+    except PatternError as error:
+        raise serializers.ValidationError(str(error)) from error
+    return expression
 
 
 class RuleSerializer(RowSerializer[Rule]):
@@ -85,6 +96,12 @@ class RuleSerializer(RowSerializer[Rule]):
 
     def validate_text_template(self, template: str) -> str:
         return self._checked(template)
+
+    def validate_expression(self, expression: str) -> str:
+        return checked_expression(expression)
+
+    def validate_without_expression(self, expression: str) -> str:
+        return checked_expression(expression)
 
     def _checked(self, template: str) -> str:
         if unknown := unknown_places(template):
@@ -164,7 +181,7 @@ class RuleViewSet(viewsets.ModelViewSet[Rule]):
     ordering = ["id"]
 
     def get_queryset(self) -> QuerySet[Rule]:
-        return Rule.objects.filter(user=person_of(self.request)).prefetch_related("targets")
+        return Rule.objects.telling().filter(user=person_of(self.request)).prefetch_related("targets")
 
     def perform_create(self, serializer: serializers.BaseSerializer[Rule]) -> None:
         """Store a rule, which looks at what happens from now on."""

@@ -15,6 +15,7 @@ class NoticesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Look for news at every tick, and make the rules that come with new watches."""
+        """Look for news at every tick, make the rules that come with new watches, and carry rules along."""
         import_module("crawler.notices.tasks")
         import_module("crawler.notices.page_rules")
+        import_module("crawler.notices.rules.taking")

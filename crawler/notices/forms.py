@@ -21,10 +21,12 @@ from articles.models import Subscription, Topic
 from articles.personal.following import folders_of, subscriber_of
 from crawler.engine.mailing import has_mail
 from crawler.notices.models import RULE_ABOUT, RULE_FIELDS, Rule, Target, target_kinds
+from crawler.notices.rules.matching import check_expression
 from crawler.notices.targets import KINDS
 from crawler.notices.targets.base import AddressError, AddressField
 from crawler.notices.targets.mail import MailTarget
 from crawler.notices.wording import unknown_places
+from crawler.text.patterns import PatternError
 from crawler.web.forms import RowForm
 from crawler.web.roles import OPERATOR, is_at_least
 from feeds.models import Feed
@@ -42,10 +44,61 @@ _DEFAULTS = {
 }
 
 
-class RuleForm(RowForm):
-    """A rule: when, about what, how often, where to."""
+class AboutForm(RowForm):
+    """The parts of a form that say what a rule is about, and what an article must be for it."""
 
     about = forms.ChoiceField(required=False, label=gettext_lazy("About"))
+    with_sites = True
+    user: User
+
+    def _abouts(self) -> list[tuple[str, Any]]:
+        """Return what a rule can be about: all, a folder, a feed, a watched site, or a page of one."""
+        subscriber = subscriber_of(self.user)
+        rows = Subscription.objects.filter(subscriber=subscriber).select_related("feed")
+        names = [
+            (row.feed_id, row.title or str(row.feed))
+            for row in rows.only("title", "feed__title", "feed__url")
+        ]
+        feeds = sorted(names, key=lambda row: row[1].casefold())[:MAX_FEEDS_OFFERED]
+        rule, choices = self.instance, []
+        if rule.feed_id and rule.feed_id not in dict(feeds):
+            feeds.insert(0, (rule.feed_id, str(rule.feed)))
+        rows_of_sites = Site.objects.order_by("url")[:MAX_FEEDS_OFFERED] if self.with_sites else []
+        sites = [(site.pk, str(site)) for site in rows_of_sites]
+        groups: list[tuple[Any, Sequence[tuple[str, str]]]] = [
+            (_("Folders"), [(f"folder:{name}", name) for name in folders_of(subscriber)]),
+            (_("Feeds"), [(f"feed:{key}", name) for key, name in feeds]),
+            (_("Topics"), [(f"topic:{topic.pk}", topic.value) for topic in subscriber.topics.all()]),
+            (_("Watched sites"), [(f"site:{key}", name) for key, name in sites]),
+        ]
+        if rule.page_id:
+            groups.append((_("Pages"), [(f"page:{rule.page_id}", str(rule.page))]))
+        choices = [(name, rows) for name, rows in groups if rows]
+        return [("", _("everything")), *choices]
+
+    def clean_about(self) -> str:
+        """Set what the rule is about."""
+        kind, _sign, value = str(self.cleaned_data["about"]).partition(":")
+        rule = self.instance
+        rule.folder = value if kind == "folder" else ""
+        rule.feed = Feed.objects.get(pk=value) if kind == "feed" else None
+        rule.topic = Topic.objects.get(pk=value) if kind == "topic" else None
+        rule.site = Site.objects.get(pk=value) if kind == "site" else None
+        rule.page = WatchedPage.objects.get(pk=value) if kind == "page" else None
+        return kind
+
+    def clean_expression(self) -> str:
+        """Check a regular expression."""
+        return _checked_expression(self.cleaned_data["expression"])
+
+    def clean_without_expression(self) -> str:
+        """Check a regular expression."""
+        return _checked_expression(self.cleaned_data["without_expression"])
+
+
+class RuleForm(AboutForm):
+    """A rule: when, about what, how often, where to."""
+
     hour = forms.TypedChoiceField(choices=HOURS, coerce=int, required=False, empty_value=None)
     quiet_from = forms.TypedChoiceField(
         choices=[("", pgettext_lazy("hours", "none")), *HOURS], coerce=int, required=False, empty_value=None
@@ -75,41 +128,6 @@ class RuleForm(RowForm):
             self.fields[name].required = False
         self.fields["about"].choices = self._abouts()  # type: ignore[attr-defined]
         self.initial.setdefault("about", about_of(self.instance))
-
-    def _abouts(self) -> list[tuple[str, Any]]:
-        """Return what a rule can be about: all, a folder, a feed, a watched site, or a page of one."""
-        subscriber = subscriber_of(self.user)
-        rows = Subscription.objects.filter(subscriber=subscriber).select_related("feed")
-        names = [
-            (row.feed_id, row.title or str(row.feed))
-            for row in rows.only("title", "feed__title", "feed__url")
-        ]
-        feeds = sorted(names, key=lambda row: row[1].casefold())[:MAX_FEEDS_OFFERED]
-        rule, choices = self.instance, []
-        if rule.feed_id and rule.feed_id not in dict(feeds):
-            feeds.insert(0, (rule.feed_id, str(rule.feed)))
-        sites = [(site.pk, str(site)) for site in Site.objects.order_by("url")[:MAX_FEEDS_OFFERED]]
-        groups: list[tuple[Any, Sequence[tuple[str, str]]]] = [
-            (_("Folders"), [(f"folder:{name}", name) for name in folders_of(subscriber)]),
-            (_("Feeds"), [(f"feed:{key}", name) for key, name in feeds]),
-            (_("Topics"), [(f"topic:{topic.pk}", topic.value) for topic in subscriber.topics.all()]),
-            (_("Watched sites"), [(f"site:{key}", name) for key, name in sites]),
-        ]
-        if rule.page_id:
-            groups.append((_("Pages"), [(f"page:{rule.page_id}", str(rule.page))]))
-        choices = [(name, rows) for name, rows in groups if rows]
-        return [("", _("everything")), *choices]
-
-    def clean_about(self) -> str:
-        """Set what the rule is about."""
-        kind, _sign, value = str(self.cleaned_data["about"]).partition(":")
-        rule = self.instance
-        rule.folder = value if kind == "folder" else ""
-        rule.feed = Feed.objects.get(pk=value) if kind == "feed" else None
-        rule.topic = Topic.objects.get(pk=value) if kind == "topic" else None
-        rule.site = Site.objects.get(pk=value) if kind == "site" else None
-        rule.page = WatchedPage.objects.get(pk=value) if kind == "page" else None
-        return kind
 
     def clean(self) -> dict[str, Any]:
         """Check that the parts fit together."""
@@ -150,6 +168,15 @@ class RuleForm(RowForm):
         if self.own_address and self.cleaned_data["own_mail"]:
             saved.targets.add(mail_target(self.user, self.own_address))
         return saved
+
+
+def _checked_expression(expression: str) -> str:
+    """Return an expression that can be used. Raises ValidationError, which says what is wrong with it."""
+    try:
+        check_expression(expression)
+    except PatternError as error:
+        raise ValidationError(_("This is no regular expression: %(why)s") % {"why": error}) from error
+    return expression
 
 
 def own_address(user: User) -> str:

@@ -8,22 +8,25 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib.auth.models import User
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
-from articles.models import PersonalFeed, Topic
+from articles.models import LABEL_LENGTH, Article, PersonalFeed, Topic
 from crawler.database import secrets
 from crawler.database.reasons import ShortReasonField
 from crawler.engine.leased import lease_ended
+from crawler.notices.rules.matching import Conditions
 from crawler.notices.targets import KINDS
 from crawler.notices.targets.base import TargetKind
 from crawler.text.characters import one_line
+from crawler.text.patterns import LONGEST
 from feeds.models import Feed
 from recrawl.models import Site, WatchedPage
 
@@ -89,6 +92,12 @@ class Target(models.Model):
         return secrets.masked(shown) if self.target_kind.is_masked else shown
 
 
+ARTICLE_CONDITIONS = (
+    "looked_in", "expression", "without_expression", "author", "tag", "language", "longer_than",
+    "shorter_than", "copies",
+)  # fmt: skip
+"""Conditions of a rule that only an article can meet, beside its words."""
+DEED_FIELDS = ("deeds", "labels")
 RULE_FIELDS = (
     "name",
     "when",
@@ -104,6 +113,7 @@ RULE_FIELDS = (
     "number",
     "words",
     "without_words",
+    *ARTICLE_CONDITIONS,
     "once_a_story",
     "with_brief",
     "pace",
@@ -128,9 +138,20 @@ class RuleQuerySet(models.QuerySet["Rule"]):
         """Filter to rules that are not paused, of people whose account is open."""
         return self.filter(paused=False, user__is_active=True)
 
+    def acting(self) -> RuleQuerySet:
+        """Filter to rules that do something to articles."""
+        return self.filter(~Q(deeds=[]), when=Rule.When.ARTICLE)
+
+    def telling(self) -> RuleQuerySet:
+        """Filter to rules that send messages, or would if they had a place to send them to."""
+        return self.filter(Q(deeds=[]) | Q(targets__isnull=False)).distinct()
+
 
 class Rule(models.Model):
-    """When something happens, and it is not too often, then a message to each target."""
+    """When something happens, and it is not too often, then a message to each target.
+
+    When an article comes, also a deed: it is muted, marked, labelled, saved or moved up (`notices.rules`).
+    """
 
     class When(models.TextChoices):
         ARTICLE = "article", pgettext_lazy("when", "an article comes")
@@ -153,6 +174,22 @@ class Rule(models.Model):
         ABOVE = "above", pgettext_lazy("condition of a value", "it is above")
         FALLS = "falls", pgettext_lazy("condition of a value", "it falls")
         AVAILABLE = "available", pgettext_lazy("condition of a value", "it is available")
+
+    class Deed(models.TextChoices):
+        MUTE = "mute", pgettext_lazy("what a rule does", "mute it")
+        READ = "read", pgettext_lazy("what a rule does", "mark it read")
+        STAR = "star", pgettext_lazy("what a rule does", "star it")
+        LABEL = "label", pgettext_lazy("what a rule does", "label it")
+        SAVE = "save", pgettext_lazy("what a rule does", "save it")
+        UP = "up", pgettext_lazy("what a rule does", "move it up")
+
+    class LookedIn(models.TextChoices):
+        ANYWHERE = "", pgettext_lazy("part of an article", "anywhere")
+        TITLE = "title", pgettext_lazy("part of an article", "the title")
+        TEXT = "text", pgettext_lazy("part of an article", "the text")
+        AUTHOR = "author", pgettext_lazy("part of an article", "the author")
+        ADDRESS = "address", pgettext_lazy("part of an article", "the address")
+        TAG = "tag", pgettext_lazy("part of an article", "the tags")
 
     BOUNDS = (Condition.BELOW, Condition.ABOVE)
     """Conditions that compare with a number."""
@@ -184,6 +221,39 @@ class Rule(models.Model):
     number = models.FloatField(null=True, blank=True, help_text="The number of the condition.")
     words = models.CharField(max_length=300, blank=True)
     without_words = models.CharField(max_length=300, blank=True)
+    looked_in = models.CharField(
+        max_length=8,
+        choices=LookedIn,
+        default=LookedIn.ANYWHERE,
+        blank=True,
+        help_text="Part of an article in which words and expressions are looked for.",
+    )
+    expression = models.CharField(
+        max_length=LONGEST, blank=True, help_text="A regular expression; its case counts with (?-i) alone."
+    )
+    without_expression = models.CharField(max_length=LONGEST, blank=True)
+    author = models.CharField(max_length=200, blank=True, help_text="Part of an author's name.")
+    tag = models.CharField(max_length=200, blank=True, help_text="A tag of the article, as a whole.")
+    language = models.CharField(max_length=20, blank=True, help_text="Such as de, which de-AT is, too.")
+    longer_than = models.PositiveIntegerField(null=True, blank=True, help_text="Words of the text.")
+    shorter_than = models.PositiveIntegerField(null=True, blank=True, help_text="Words of the text.")
+    copies = models.BooleanField(
+        default=False, db_default=False, help_text="Only what another feed has told before."
+    )
+    deeds = ArrayField(
+        models.CharField(max_length=8, choices=Deed),
+        default=list,
+        db_default=Value([], ArrayField(models.CharField(max_length=8))),
+        blank=True,
+        help_text="What is done to the article.",
+    )
+    labels = ArrayField(
+        models.CharField(max_length=LABEL_LENGTH),
+        default=list,
+        db_default=Value([], ArrayField(models.CharField(max_length=LABEL_LENGTH))),
+        blank=True,
+        help_text="Those that the article gets.",
+    )
     once_a_story = models.BooleanField(default=True)
     with_brief = models.BooleanField(
         default=False, db_default=False, help_text="Digests begin with a brief of the language model."
@@ -203,12 +273,19 @@ class Rule(models.Model):
     created = models.DateTimeField(db_default=Now(), editable=False)
     looked = models.DateTimeField(editable=False, help_text="Up to when what happened was looked at.")
     digested = models.DateTimeField(null=True, editable=False, help_text="The last digest's time.")
+    acted = models.DateTimeField(
+        db_default=Now(), editable=False, help_text="Up to when enriched articles were asked for its deeds."
+    )
+    changed = models.DateTimeField(auto_now=True, db_default=Now(), editable=False)
 
     objects = RuleQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
-        indexes = [models.Index(fields=["looked"], name="rule_active", condition=Q(paused=False))]
+        indexes = [
+            models.Index(fields=["looked"], name="rule_active", condition=Q(paused=False)),
+            models.Index(fields=["user"], name="rule_acting", condition=~Q(deeds=[])),
+        ]
 
     def __str__(self) -> str:
         return self.name or capfirst(self.get_when_display())
@@ -219,7 +296,37 @@ class Rule(models.Model):
         super().save(*args, **options)
 
     def get_absolute_url(self) -> str:
-        return reverse("notification", args=[self.pk])
+        return reverse("rule" if self.deeds else "notification", args=[self.pk])
+
+    @property
+    def conditions(self) -> Conditions:
+        """What an article must be for it, beside where it comes from."""
+        return Conditions(
+            words=self.words,
+            without_words=self.without_words,
+            **{name: getattr(self, name) for name in ARTICLE_CONDITIONS},
+        )
+
+
+class RuleHit(models.Model):
+    """An article that a rule did something to, once: at which time, and what can be undone.
+
+    Marks and events that it made have the same time. An undone hit stays, so that it is not done again.
+    """
+
+    rule = models.ForeignKey(Rule, on_delete=models.CASCADE, related_name="hits")
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField()
+    labels = ArrayField(
+        models.CharField(max_length=LABEL_LENGTH), default=list, help_text="Those that it did not have yet."
+    )
+    undone = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["rule", "article"], name="rule_hit_once")]
+
+    def __str__(self) -> str:
+        return f"article {self.article_id} by rule {self.rule_id}"
 
 
 class Notice(models.Model):

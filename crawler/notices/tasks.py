@@ -1,4 +1,4 @@
-"""Tasks of notifications: look at what happened, write messages, and send them."""
+"""Tasks of rules and notifications: act on articles, look at what happened, write messages, and send them."""
 
 # ruff: noqa: PLC0415 - what they need is loaded by those who do it
 
@@ -10,7 +10,9 @@ from datetime import UTC, datetime
 from celery import shared_task
 from django.dispatch import receiver
 
-from crawler.engine.signals import planned, ticked
+from crawler.engine.signals import planned, settled, ticked
+from crawler.engine.work import Stored
+from feeds.work import FeedWork
 
 log = logging.getLogger(__name__)
 SECONDS = 20.0
@@ -28,6 +30,16 @@ def begin(**_: object) -> None:
         notify.delay()
 
 
+@receiver(settled)
+def act_on_arrivals(stored: Stored, **_: object) -> None:
+    """Let rules act on the articles that were just stored."""
+    from crawler.notices.rules.applying import apply_on_arrival
+
+    visits = stored.get(FeedWork, ())
+    if new := {visit.feed.id: visit.stored.new for visit in visits if visit.stored.new}:
+        apply_on_arrival(new, datetime.now(UTC))
+
+
 @receiver(planned)
 def forget(now: datetime, **_: object) -> None:
     """Delete old messages once a day."""
@@ -42,10 +54,12 @@ def notify() -> None:
     from django.utils import translation
 
     from crawler.notices.models import Rule
+    from crawler.notices.rules.applying import apply_at_tick
     from crawler.notices.watching import look
     from crawler.notices.writing import choices_of, write
 
-    for rule in Rule.objects.active().select_related("user").order_by("looked").iterator():
+    apply_at_tick(datetime.now(UTC))
+    for rule in Rule.objects.active().telling().select_related("user").order_by("looked").iterator():
         now = datetime.now(UTC)
         try:
             with translation.override(choices_of(rule.user)[0]):
@@ -74,3 +88,13 @@ def push_feeds(look: bool = True) -> None:
         notice_changes(datetime.now(UTC))
     if push_for(SECONDS):
         push_feeds.delay(look=False)
+
+
+@shared_task
+def apply_rule(rule_id: int, at: float) -> None:
+    """Apply a rule to the articles that are there; `at` (epoch seconds) is the time of what it sets."""
+    from crawler.notices.models import Rule
+    from crawler.notices.rules.applying import apply_to_present
+
+    if rule := Rule.objects.filter(pk=rule_id).select_related("user", "topic").first():
+        apply_to_present(rule, datetime.fromtimestamp(at, UTC))

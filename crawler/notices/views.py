@@ -37,7 +37,7 @@ from crawler.web.settings_tabs import TABS
 from feeds.models import Feed
 from recrawl.models import Site, WatchedPage
 
-MAX_RULES, MAX_TARGETS = 200, 50
+MAX_RULES, MAX_TARGETS = 1_000, 50
 MAX_SUBSCRIPTION_BYTES = 4000
 
 
@@ -47,7 +47,8 @@ def notifications(request: HttpRequest) -> HttpResponse:
     """Show the rules and the targets of a person."""
     user = person_of(request)
     rules = (
-        Rule.objects.filter(user=user)
+        Rule.objects.telling()
+        .filter(user=user)
         .select_related("feed", "topic", "site", "page")
         .prefetch_related("targets")
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 
 from articles.edits.listing import edits, edits_with_articles
 from articles.edits.wording import edit_in_words
+from articles.enrichment.models import Enrichment
 from articles.listing import lean
 from articles.models import Subscription
 from articles.personal.following import subscriber_of, within
@@ -26,7 +27,9 @@ from articles.saved.highlighting import highlights_of
 from crawler.database.readers import reading_as
 from crawler.frontier.models import Crawl
 from crawler.notices.models import Notice, Rule
+from crawler.notices.rules.matching import Conditions, MatchedArticle, meets
 from crawler.notices.wording import has_any
+from crawler.text.patterns import PatternAllowance
 from crawler.web.roles import OPERATOR, is_at_least
 from crawler.web.sentences import translated
 from crawler.web.templatetags.freshet import size
@@ -168,13 +171,32 @@ def _articles(rule: Rule, since: datetime, until: datetime) -> Iterator[Happenin
     """Yield articles that came, published since the rule was made: a new feed's old ones are no news."""
     rows = _articles_of(rule).filter(fetched__gt=since, fetched__lte=until, published__gt=rule.created)
     newest = _with_body(rule, lean(rows.order_by("fetched", "id")))[:MAX_LOOKED_AT]
+    allowance, conditions = PatternAllowance(), _of_articles_alone(rule)
     for article in newest.prefetch_related("enrichment"):
-        yield _of_article(article)
+        if conditions.is_empty or meets(conditions, _parts_of(article), allowance):
+            yield _of_article(article)
+
+
+def _of_articles_alone(rule: Rule) -> Conditions:
+    """Return the conditions of a rule without what `_wanted` asks: words that may stand anywhere."""
+    conditions = rule.conditions
+    return conditions if conditions.looked_in else replace(conditions, words="", without_words="")
+
+
+def _parts_of(article: Article) -> MatchedArticle:
+    enrichment = getattr(article, "enrichment", None)
+    story = enrichment.story_id if enrichment else None
+    is_copy = story is not None and Enrichment.objects.filter(story=story, article__lt=article.pk).exists()
+    return MatchedArticle(
+        article.title, getattr(article, "body", ""), article.author, article.url,
+        tags=article.categories, language=article.language, is_copy=is_copy,
+    )  # fmt: skip
 
 
 def _with_body(rule: Rule, articles: QuerySet[Article]) -> QuerySet[Article]:
-    """Load the articles' text, too, where a rule looks for words: they may stand anywhere in it."""
-    return articles.annotate(body=Left("text", BODY)) if rule.words or rule.without_words else articles
+    """Load the articles' text, too, where a rule looks into it: its words may stand anywhere in it."""
+    looks = rule.words or rule.without_words or not _of_articles_alone(rule).is_empty
+    return articles.annotate(body=Left("text", BODY)) if looks else articles
 
 
 def _of_article(article: Article) -> Happening:

@@ -28,10 +28,10 @@ class PatternError(ValueError):
 
 
 @lru_cache(maxsize=1024)
-def compiled(expression: str) -> regex.Pattern[str]:
+def compiled(expression: str, longest: int = LONGEST) -> regex.Pattern[str]:
     """Compile an expression. Raises PatternError."""
-    if len(expression) > LONGEST:
-        raise PatternError(f"an expression is longer than {LONGEST} characters")
+    if len(expression) > longest:
+        raise PatternError(f"an expression is longer than {longest} characters")
     try:
         return regex.compile(expression)
     except (regex.error, OverflowError) as error:

@@ -42,6 +42,7 @@ GROUPS: tuple[tuple[_StrPromise, tuple[Tab, ...]], ...] = (
     (
         pgettext_lazy("group of settings", "Around you"),
         (
+            Tab("rules", pgettext_lazy("about articles", "Rules"), "sort", "rules"),
             Tab("notifications", gettext_lazy("Notifications"), "bell", "notifications"),
             Tab("interests", gettext_lazy("Interests"), "heart", "interest-learned"),
             Tab("apps", gettext_lazy("Apps and keys"), "phone", "me-readers"),

@@ -8,6 +8,7 @@ from articles.greader.me_views import readers
 from articles.interest.views import learned
 from articles.personal.views import account, personal_feeds
 from crawler.accounts.views import security, sign_up
+from crawler.notices.rules.views import rules_page
 from crawler.notices.views import notifications
 from crawler.operation.site import settings_views as views
 from feeds.mail.views import newsletters
@@ -17,6 +18,7 @@ urlpatterns = [
     path("reading/", views.reading, name="settings-reading"),
     path("language/", views.language, name="settings-language"),
     path("account/", security, name="account-security"),
+    path("rules/", rules_page, name="rules"),
     path("notifications/", notifications, name="notifications"),
     path("interests/", learned, name="interest-learned"),
     path("apps/", readers, name="me-readers"),

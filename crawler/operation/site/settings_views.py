@@ -437,7 +437,8 @@ def _values(request: HttpRequest) -> dict[str, str]:
     def said(name: str) -> str:
         return str(dict(looks[name].choices)[looks[name].value])
 
-    rules_count = Rule.objects.filter(user=user, paused=False).count()
+    acting = Rule.objects.acting().filter(user=user, paused=False).count()
+    telling = Rule.objects.telling().filter(user=user, paused=False).count()
     apps = subscriber.app_passwords.count()
     tokens = ApiToken.objects.filter(user=user).count()
     likes = [str(taste.label.name)[:30] for taste in strongest(subscriber, now, 3).likes]
@@ -446,7 +447,8 @@ def _values(request: HttpRequest) -> dict[str, str]:
         "language": f"{get_language_info(get_language() or 'en')['name_local']}, "
         f"{timezone.get_current_timezone_name()}",
         "account": user.get_username(),
-        "notifications": ngettext("%(n)s rule", "%(n)s rules", rules_count) % {"n": rules_count},
+        "rules": ngettext("%(n)s rule", "%(n)s rules", acting) % {"n": acting},
+        "notifications": ngettext("%(n)s rule", "%(n)s rules", telling) % {"n": telling},
         "interests": ", ".join(likes) or _("nothing learned yet"),
         "apps": ", ".join(
             [

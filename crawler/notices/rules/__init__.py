@@ -1,0 +1,1 @@
+"""Rules about articles: "when an article comes that ..., then mute it, mark it read, star it ..."."""

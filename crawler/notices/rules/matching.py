@@ -1,0 +1,286 @@
+"""Match articles against the conditions of rules. Pure.
+
+A thousand rules are asked of each new article while it is stored, so that a rule is first looked up by what
+an article must have for it (a whole word, a tag, some letters), and only then asked in full.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import regex
+
+from crawler.notices.wording import WORD_SIGN, plain_text, whole_phrases
+from crawler.text.patterns import LONGEST, PatternAllowance, PatternError, compiled
+
+FIELDS = ("title", "text", "author", "address", "tag")
+"""Parts of an article in which words and expressions may be looked for."""
+_TOKEN = re.compile(f"{WORD_SIGN}+")
+_PLAIN_ASCII = bytes(
+    ord(sign.lower()) if sign.isalnum() or sign == "_" else 32 for sign in map(chr, range(128))
+)
+_PLAIN_ASCII += bytes(128)
+"""The table that makes small letters of ASCII text, and blanks of all else."""
+_CERTAIN_LETTERS = 3
+_MAX_UNWANTED = 50_000
+"""Words that are remembered: 5 MB."""
+_CASE_GIVEN = re.compile(r"\(\?[a-zA-Z]*-?[a-zA-Z]*i")
+_OPTIONAL = re.compile(r"[|?*{]|\\[^\W_bBdDwWsS]")
+_NO_LETTERS = re.compile(r"\\[^\w]?\w?|\[[^\]]*\]?|[^\w]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What an article must be for a rule. Conditions that are empty hold for all; all others must hold.
+
+    `words` and `without_words` are words or phrases between commas or line ends, any of which is enough;
+    case and accents count for nothing. Expressions are regular ones, whose case counts only if they say so
+    (`(?-i)`). `looked_in` is one of FIELDS, "" for all of them. Lengths are words of the text.
+    """
+
+    words: str = ""
+    without_words: str = ""
+    expression: str = ""
+    without_expression: str = ""
+    looked_in: str = ""
+    author: str = ""
+    tag: str = ""
+    language: str = ""
+    longer_than: int | None = None
+    shorter_than: int | None = None
+    copies: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """True if every article would meet them."""
+        return self == Conditions(looked_in=self.looked_in)
+
+
+class MatchedArticle:
+    """The parts of an article that rules look at. `is_copy`: another feed told the same story before."""
+
+    def __init__(
+        self, title: str = "", text: str = "", author: str = "", address: str = "", *,
+        tags: Sequence[str] = (), language: str = "", is_copy: bool = False,
+    ) -> None:  # fmt: skip
+        parts = {"title": (title,), "text": (text,), "author": (author,), "address": (address,), "tag": tags}
+        self._parts = {name: tuple(map(_trimmed, values)) for name, values in parts.items()}
+        self._parts[""] = tuple(part for values in self._parts.values() for part in values)
+        self.tags, self.language, self.is_copy = tags, language.casefold(), is_copy
+        self._plain: dict[str, str] = {}
+
+    def parts(self, field: str) -> tuple[str, ...]:
+        """Return the texts that are in a field, or in all with "": in each, `^` is the beginning."""
+        return self._parts[field]
+
+    def plain(self, field: str) -> str:
+        """Return a part, or all with "", as words are compared with it."""
+        if field not in self._plain:
+            self._plain[field] = plain_text("\n".join(self._parts[field]))
+        return self._plain[field]
+
+    @cached_property
+    def tokens(self) -> frozenset[str]:
+        """The whole words of all its parts."""
+        text = "\n".join(self._parts[""])
+        if text.isascii():  # a third of the time
+            return frozenset(text.encode().translate(_PLAIN_ASCII).decode().split())
+        return frozenset(_TOKEN.findall(self.plain("")))
+
+    @cached_property
+    def plain_tags(self) -> frozenset[str]:
+        """Its tags, as they are compared."""
+        return frozenset(map(plain_text, self.tags))
+
+    @cached_property
+    def length(self) -> int:
+        """The number of words of its text; a Chinese or Japanese sign counts as one."""
+        return sum(1 for part in self._parts["text"] for _ in _WORD_OR_SIGN.finditer(part))
+
+
+def _trimmed(text: str) -> str:
+    """Return a text as expressions see it: hard blanks are blanks, and none is at its ends."""
+    return text.replace("\xa0", " ").strip()
+
+
+_WORD_OR_SIGN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]|[^\W\p{Han}\p{Hiragana}\p{Katakana}]+")
+
+
+def check_expression(expression: str) -> None:
+    """Raise PatternError, with the reason, for what is no regular expression."""
+    if expression:
+        _expression(expression)
+
+
+def meets(conditions: Conditions, article: MatchedArticle, allowance: PatternAllowance) -> bool:
+    """Return whether an article meets conditions; what is cheap is asked first."""
+    return all(ask(conditions, article, allowance) for ask in _QUESTIONS)
+
+
+def _of_author(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+    return not conditions.author or plain_text(conditions.author) in article.plain("author")
+
+
+def _of_tag(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+    return not conditions.tag or plain_text(conditions.tag) in article.plain_tags
+
+
+def _of_language(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+    wanted = conditions.language.casefold()
+    return not wanted or article.language == wanted or article.language.startswith(f"{wanted}-")
+
+
+def _of_copies(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+    return article.is_copy or not conditions.copies
+
+
+def _of_length(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+    longer, shorter = conditions.longer_than, conditions.shorter_than
+    if longer is None and shorter is None:
+        return True
+    return (longer is None or article.length > longer) and (shorter is None or article.length < shorter)
+
+
+def _of_words(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+    wanted, unwanted = whole_phrases(conditions.words), whole_phrases(conditions.without_words)
+    if not wanted and not unwanted:
+        return True
+    text = article.plain(conditions.looked_in)
+    if wanted and not any(phrase.search(text) for phrase in wanted):
+        return False
+    return not any(phrase.search(text) for phrase in unwanted)
+
+
+def _of_expression(conditions: Conditions, article: MatchedArticle, allowance: PatternAllowance) -> bool:
+    if not conditions.expression and not conditions.without_expression:
+        return True
+    parts = article.parts(conditions.looked_in)
+    if conditions.expression and not _found(conditions.expression, parts, allowance):
+        return False
+    return not conditions.without_expression or not _found(conditions.without_expression, parts, allowance)
+
+
+def _found(expression: str, parts: Sequence[str], allowance: PatternAllowance) -> bool:
+    pattern = _expression(expression)
+    return any(allowance.found_in(pattern, part) for part in parts)
+
+
+_QUESTIONS: tuple[Callable[[Conditions, MatchedArticle, PatternAllowance], bool], ...] = (
+    _of_tag, _of_language, _of_copies, _of_author, _of_words, _of_length, _of_expression,
+)  # fmt: skip
+
+
+_TOKEN_OF_EXPRESSION = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_SIGNS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}"
+_EDGE = rf"(?:\b|(?<=[{_SIGNS}])(?=[^\W{_SIGNS}])|(?<=[^\W{_SIGNS}])(?=[{_SIGNS}]))"
+"""The end of a word, which a Latin word also has beside a Chinese, Japanese or Korean sign."""
+
+
+@lru_cache(maxsize=4096)
+def _expression(expression: str) -> regex.Pattern[str]:
+    """Compile an expression; case counts for nothing in it unless it says otherwise."""
+    compiled(expression)  # as it was written, for what is wrong with it
+    expression = _TOKEN_OF_EXPRESSION.sub(lambda one: _EDGE if one[0] == r"\b" else one[0], expression)
+    return compiled(expression if _CASE_GIVEN.search(expression) else f"(?i:{expression})", LONGEST * 10)
+
+
+class Matcher:
+    """Rules by their keys, found for an article without asking each."""
+
+    def __init__(self, rules: Mapping[int, Conditions]) -> None:
+        """Index the rules; those whose expression is none match nothing."""
+        self._rules: dict[int, Conditions] = {}
+        self._by_token: dict[str, list[int]] = defaultdict(list)
+        self._by_tag: dict[str, list[int]] = defaultdict(list)
+        self._by_letters: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        self._unwanted: set[str] = set()
+        self._others: list[int] = []
+        for key, conditions in rules.items():
+            try:
+                check_expression(conditions.expression)
+                check_expression(conditions.without_expression)
+            except PatternError:
+                continue
+            self._rules[key] = conditions
+            self._index(key, conditions)
+
+    def _index(self, key: int, conditions: Conditions) -> None:
+        tokens = _tokens_of(conditions.words)
+        if conditions.tag:
+            self._by_tag[plain_text(conditions.tag)].append(key)
+        elif tokens:
+            for token in tokens:
+                self._by_token[token].append(key)
+        elif letters := _letters_of(conditions):
+            self._by_letters[letters[:_CERTAIN_LETTERS]].append((letters, key))
+        else:
+            self._others.append(key)
+
+    def matching(
+        self, article: MatchedArticle, keys: Collection[int], allowance: PatternAllowance
+    ) -> list[int]:
+        """Return those of the rules with these keys that an article meets, in the order of their keys."""
+        candidates = {key for key in self._candidates(article) if key in keys}
+        return sorted(key for key in candidates if meets(self._rules[key], article, allowance))
+
+    def _candidates(self, article: MatchedArticle) -> Iterator[int]:
+        for tag in article.plain_tags & self._by_tag.keys():
+            yield from self._by_tag[tag]
+        if self._by_token or self._by_letters:
+            for token in article.tokens - self._unwanted:
+                yield from self._of_token(token)
+        yield from self._others
+
+    def _of_token(self, token: str) -> list[int]:
+        """Return the rules that look for a word, or for letters in it.
+
+        Words that none looks for are remembered: they come again and again.
+        """
+        keys = list(self._by_token.get(token, ()))
+        for start in range(len(token) - _CERTAIN_LETTERS + 1):
+            with_letters = self._by_letters.get(token[start : start + _CERTAIN_LETTERS], ())
+            keys += [key for letters, key in with_letters if letters in token]
+        if not keys:
+            if len(self._unwanted) > _MAX_UNWANTED:
+                self._unwanted.clear()
+            self._unwanted.add(token)
+        return keys
+
+
+def _tokens_of(words: str) -> frozenset[str]:
+    """Return one whole word of each phrase, empty if a phrase has none that must stand alone in a text.
+
+    Chinese, Japanese and Korean words have no ends, so that they may stand within others.
+    """
+    chosen = set()
+    for phrase in whole_phrases(words):
+        tokens = [token for token in _TOKEN.findall(phrase.plain) if token.isascii()]
+        if not phrase.is_whole or not tokens:
+            return frozenset()
+        chosen.add(max(tokens, key=len))
+    return frozenset(chosen)
+
+
+def _letters_of(conditions: Conditions) -> str:
+    """Return letters that are in a word of every article that meets the conditions, "" if none are sure."""
+    runs = (run for run in _TOKEN.findall(plain_text(conditions.author)) if run.isascii())
+    letters = max(runs, key=len, default="")
+    return letters if len(letters) >= _CERTAIN_LETTERS else certain_letters(conditions.expression)
+
+
+def certain_letters(expression: str) -> str:
+    """Return small ASCII letters that are in every text an expression finds, "" if none are sure.
+
+    Expressions with a choice, an option, a repetition that may be none, or a sign by its number say nothing.
+    """
+    bare = expression.removeprefix("(?i)")
+    if _OPTIONAL.search(bare):
+        return ""
+    # With case ignored, K is the Kelvin sign and s the long s, too.
+    runs = (run for run in _NO_LETTERS.split(bare) if run.isascii())
+    letters = max((part for run in runs for part in re.split("[ks]", run.lower())), key=len, default="")
+    return letters if len(letters) >= _CERTAIN_LETTERS else ""
