@@ -2,10 +2,10 @@
 
     python -m benchmarks.rules [--rules 1000] [--articles 10000] [--feeds 500] [--rounds 3]
 
-Articles of invented words (those of `benchmarks.search`) are stored as check-ins store them, twenty of a feed,
-ten feeds to a transaction, with the rules of one person who follows all feeds: six in ten look for words, two
-for an expression, the others for an author, a tag or a feed; one article in twenty is hit. Storing is
-`store_arrivals` alone, without what else a check-in does. Processor time of this process and PostgreSQL's;
+Articles of invented words (those of `benchmarks.search`) are stored as check-ins store them, twenty of a
+feed, ten feeds to a transaction, with the rules of one person who follows all feeds: six in ten look for
+words, two for an expression, the others for an author, a tag or a feed; one article in twenty is hit. Storing
+is `store_arrivals` alone, without what else a check-in does. Processor time of this process and PostgreSQL's;
 rounds alternate between no rules and all. Hostile expressions are then added, one in a hundred rules.
 """
 
@@ -18,6 +18,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
@@ -63,10 +64,12 @@ def main() -> None:
         make_rules(user, words, feeds, options.rules, hostile=options.rules // 100)
         stored, ruled, hits = run(words, feeds, number, options.articles)
         share = 100 * ruled / stored
-        print(f"one rule in a hundred hostile: {ruled:.1f} s beside {stored:.1f} s, {share:.0f} %, {hits} hits")
+        print(
+            f"one rule in a hundred hostile: {ruled:.1f} s beside {stored:.1f} s, {share:.0f} %, {hits} hits"
+        )
 
 
-def prepare(feed_count: int):  # type: ignore[no-untyped-def]
+def prepare(feed_count: int) -> tuple[list[int], Any]:
     """Make feeds, and a person who follows them."""
     from django.contrib.auth.models import User
 
@@ -85,7 +88,7 @@ def prepare(feed_count: int):  # type: ignore[no-untyped-def]
     return [feed.pk for feed in feeds], user
 
 
-def make_rules(user: object, words: Sequence[str], feeds: Sequence[int], many: int, hostile: int = 0) -> None:
+def make_rules(user: Any, words: Sequence[str], feeds: Sequence[int], many: int, hostile: int = 0) -> None:
     """Replace the rules with others: words are rare ones, so that few articles are hit."""
     from crawler.notices.models import Rule
 
@@ -134,8 +137,7 @@ def run(words: Sequence[str], feeds: Sequence[int], number: int, many: int) -> t
     while done < many:
         chosen = [feeds[(done // ENTRIES + place) % len(feeds)] for place in range(FEEDS_AT_ONCE)]
         arrivals = [
-            Arrival(feed, time.time(), 1.0, "en", entries(words, shares, dice, chance, f"{number}-{done}"), ())
-            for feed in chosen
+            Arrival(feed, time.time(), 1.0, "en", entries(words, shares, dice, chance), ()) for feed in chosen
         ]
         before = processor_seconds(processes)
         with transaction.atomic():
@@ -148,7 +150,7 @@ def run(words: Sequence[str], feeds: Sequence[int], number: int, many: int) -> t
     return stored, ruled, hits
 
 
-def entries(words, shares, dice, chance, name):  # type: ignore[no-untyped-def]
+def entries(words: Sequence[str], shares: Any, dice: random.Random, chance: Any) -> tuple[Any, ...]:
     """Return the entries of a feed's document."""
     from crawler.reading.documents import Entry
 
@@ -157,7 +159,7 @@ def entries(words, shares, dice, chance, name):  # type: ignore[no-untyped-def]
     for place, row in enumerate(drawn):
         own = [words[at] for at in row]
         title, text = " ".join(own[:8]).capitalize(), " ".join(own[8:])
-        key = f"{name}-{place}-{dice.random()}"
+        key = f"{place}-{dice.random()}"
         made.append(
             Entry(
                 f"tag:{key}", f"https://a.example/{key}", title, author(dice, words), time.time(),

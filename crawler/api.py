@@ -33,6 +33,7 @@ from articles.edits.api import ArticleEditsView, EditViewSet, VersionsView
 from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
 from articles.modelled.api import ModelTaskViewSet
+from articles.moving.api import MoveViewSet
 from articles.reader.api import MarksView, UnreadView
 from articles.saved.api import HighlightViewSet, SavedViewSet
 from articles.saved.collection_api import CollectionViewSet
@@ -144,6 +145,7 @@ router.register("sites", SiteViewSet, "api-site")
 router.register("pages", PageViewSet, "api-page")
 router.register("changes", ChangeViewSet, "api-change")
 router.register("rules", ArticleRuleViewSet, "api-rule")
+router.register("moves", MoveViewSet, "api-move")
 router.register("notification-rules", RuleViewSet, "api-notification-rule")
 router.register("notification-targets", TargetViewSet, "api-notification-target")
 router.register("notification-messages", MessageViewSet, "api-notification-message")

@@ -66,6 +66,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("settings/", include("crawler.operation.site.settings_urls")),
     path("me/notifications/", include("crawler.notices.urls")),
     path("me/rules/", include("crawler.notices.rules.urls")),
+    path("me/move/", include("articles.moving.urls")),
     path("me/", include("articles.personal.urls")),
     path("personal/", include("articles.personal.feed_urls")),
     path("", include("articles.greader.urls")),

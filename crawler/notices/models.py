@@ -22,7 +22,7 @@ from articles.models import LABEL_LENGTH, Article, PersonalFeed, Topic
 from crawler.database import secrets
 from crawler.database.reasons import ShortReasonField
 from crawler.engine.leased import lease_ended
-from crawler.notices.rules.matching import Conditions
+from crawler.notices.rules.matching import ArticleConditions
 from crawler.notices.targets import KINDS
 from crawler.notices.targets.base import TargetKind
 from crawler.text.characters import one_line
@@ -96,7 +96,7 @@ ARTICLE_CONDITIONS = (
     "looked_in", "expression", "without_expression", "author", "tag", "language", "longer_than",
     "shorter_than", "copies",
 )  # fmt: skip
-"""Conditions of a rule that only an article can meet, beside its words."""
+"""ArticleConditions of a rule that only an article can meet, beside its words."""
 DEED_FIELDS = ("deeds", "labels")
 RULE_FIELDS = (
     "name",
@@ -192,7 +192,7 @@ class Rule(models.Model):
         TAG = "tag", pgettext_lazy("part of an article", "the tags")
 
     BOUNDS = (Condition.BELOW, Condition.ABOVE)
-    """Conditions that compare with a number."""
+    """ArticleConditions that compare with a number."""
     OPERATORS = (When.CRAWL, When.DISK)
     """Kinds that concern who runs the deployment."""
     OF_ARTICLES = (When.ARTICLE, When.STORY, When.EDIT, When.MARK, When.FEED)
@@ -299,9 +299,9 @@ class Rule(models.Model):
         return reverse("rule" if self.deeds else "notification", args=[self.pk])
 
     @property
-    def conditions(self) -> Conditions:
-        """What an article must be for it, beside where it comes from."""
-        return Conditions(
+    def conditions(self) -> ArticleConditions:
+        """The conditions that an article must meet, beside where it comes from."""
+        return ArticleConditions(
             words=self.words,
             without_words=self.without_words,
             **{name: getattr(self, name) for name in ARTICLE_CONDITIONS},

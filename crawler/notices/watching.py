@@ -27,7 +27,7 @@ from articles.saved.highlighting import highlights_of
 from crawler.database.readers import reading_as
 from crawler.frontier.models import Crawl
 from crawler.notices.models import Notice, Rule
-from crawler.notices.rules.matching import Conditions, MatchedArticle, meets
+from crawler.notices.rules.matching import ArticleConditions, MatchedArticle, meets
 from crawler.notices.wording import has_any
 from crawler.text.patterns import PatternAllowance
 from crawler.web.roles import OPERATOR, is_at_least
@@ -177,7 +177,7 @@ def _articles(rule: Rule, since: datetime, until: datetime) -> Iterator[Happenin
             yield _of_article(article)
 
 
-def _of_articles_alone(rule: Rule) -> Conditions:
+def _of_articles_alone(rule: Rule) -> ArticleConditions:
     """Return the conditions of a rule without what `_wanted` asks: words that may stand anywhere."""
     conditions = rule.conditions
     return conditions if conditions.looked_in else replace(conditions, words="", without_words="")

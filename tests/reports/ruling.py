@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.notices.rules.foreign import rules_of
-from crawler.notices.rules.matching import Conditions, MatchedArticle, check_expression, meets
+from crawler.notices.rules.matching import ArticleConditions, MatchedArticle, check_expression, meets
 from crawler.text.patterns import PatternAllowance, PatternError
 from tests.reports.runners import Input, runner
 
@@ -13,7 +13,7 @@ from tests.reports.runners import Input, runner
 @runner
 def article_rule(given: Input) -> Any:
     """A `rule` and an `article` -> whether it hits, or "refused" for an expression that is none."""
-    conditions, article = Conditions(**given["rule"]), dict(given["article"])
+    conditions, article = ArticleConditions(**given["rule"]), dict(given["article"])
     try:
         check_expression(conditions.expression)
         check_expression(conditions.without_expression)

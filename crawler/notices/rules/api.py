@@ -105,7 +105,7 @@ class HitArticleSerializer(serializers.Serializer[Any]):
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """What a rule would hit of the articles of the last 30 days: how many of how many, the newest named."""
+    """The articles of the last 30 days that a rule would hit: how many of how many, the newest named."""
 
     looked_at = serializers.IntegerField()
     hits = serializers.IntegerField()

@@ -54,13 +54,11 @@ def act(hits: Mapping[Rule, Sequence[int]], at: datetime, *, again: bool = False
 
 def _act_for(subscriber: Subscriber, hits: Mapping[Rule, Sequence[int]], at: datetime) -> None:
     for column, deeds in COLUMNS.items():
-        articles = {
-            key for rule, keys in hits.items() if not set(deeds).isdisjoint(rule.deeds) for key in keys
-        }
-        if articles and column == "read":
-            mark_read(subscriber, sorted(articles), at)
-        elif articles:
-            mark(subscriber, sorted(articles), column, at)
+        marked = {key for rule, keys in hits.items() if deeds & set(rule.deeds) for key in keys}
+        if marked and column == "read":
+            mark_read(subscriber, sorted(marked), at)
+        elif marked:
+            mark(subscriber, sorted(marked), column, at)
     for rule, articles in hits.items():
         if Deed.LABEL in rule.deeds:
             _label(rule, subscriber, articles)
@@ -88,8 +86,8 @@ def undo(rule: Rule, now: datetime, at: datetime | None = None) -> int:
     by_labels: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for article, _moment, labels in rows:
         by_labels[tuple(labels)].append(article)
-    for labels, labelled in by_labels.items():
-        remove_labels(subscriber, labelled, labels)
+    for names, labelled in by_labels.items():
+        remove_labels(subscriber, labelled, names)
     _forget_saved(subscriber, times)
     hits.update(undone=now)
     renew_outputs(subscriber)

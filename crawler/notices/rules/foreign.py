@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from crawler.notices.rules.matching import Conditions, check_expression
+from crawler.notices.rules.matching import ArticleConditions, check_expression
 from crawler.text.patterns import PatternError
 
 MAX_LINES = 2_000
@@ -39,13 +39,13 @@ _ESCAPED = re.compile(r"\\([()\\\"'])")
 class TakenRule:
     """A rule that a filter became."""
 
-    conditions: Conditions
+    conditions: ArticleConditions
     deeds: tuple[str, ...]
     labels: tuple[str, ...] = ()
 
     def as_facts(self) -> dict[str, Any]:
         """Return what is set of it."""
-        known = asdict(Conditions())
+        known = asdict(ArticleConditions())
         facts = {name: value for name, value in asdict(self.conditions).items() if value != known[name]}
         facts["deeds"] = list(self.deeds)
         return facts | ({"labels": list(self.labels)} if self.labels else {})
@@ -53,7 +53,7 @@ class TakenRule:
 
 @dataclass(frozen=True, slots=True)
 class ForeignRules:
-    """What filters became, in their order: rules, and as text the filters that have no equal."""
+    """The outcome of filters, in their order: rules, and as text the filters that have no equal."""
 
     all: list[TakenRule | str] = field(default_factory=list)
 
@@ -118,7 +118,7 @@ def _miniflux_kept(text: str, found: ForeignRules) -> None:
             raise _NoEqual
         expressions = [_with_case(expression) for _field, expression in parts]
         joined = expressions[0] if len(expressions) == 1 else "|".join(f"(?:{one})" for one in expressions)
-        found.all.append(_rule(Conditions(without_expression=joined, looked_in=fields.pop()), MUTE))
+        found.all.append(_rule(ArticleConditions(without_expression=joined, looked_in=fields.pop()), MUTE))
     except _NoEqual:
         found.all.extend(lines)
 
@@ -133,8 +133,8 @@ def _miniflux_parts(line: str) -> tuple[str, str]:
 def _miniflux_rule(looked_in: str, expression: str, *, keeps: bool) -> TakenRule:
     expression = _with_case(expression)
     if keeps:
-        return _rule(Conditions(without_expression=expression, looked_in=looked_in), MUTE)
-    return _rule(Conditions(expression=expression, looked_in=looked_in), MUTE)
+        return _rule(ArticleConditions(without_expression=expression, looked_in=looked_in), MUTE)
+    return _rule(ArticleConditions(expression=expression, looked_in=looked_in), MUTE)
 
 
 def _of_freshrss(text: str, found: ForeignRules) -> None:
@@ -158,7 +158,7 @@ def _take_searches(found: ForeignRules, search: str, deed: str) -> None:
 def _freshrss_rule(search: str, deed: str) -> TakenRule:
     """Return the rule of one search: at most one thing that is wanted and one that is not, in one place."""
     if search.startswith("#") and " " not in search:
-        return _rule(Conditions(tag=search[1:].replace("+", " ").strip()), deed)
+        return _rule(ArticleConditions(tag=search[1:].replace("+", " ").strip()), deed)
     wanted: dict[str, str] = {}
     position, authors = 0, []
     while position < len(search):
@@ -181,7 +181,7 @@ def _freshrss_rule(search: str, deed: str) -> TakenRule:
         )
     if len(authors) > 1 or not (wanted or authors):
         raise _NoEqual
-    return _rule(Conditions(**wanted, author="".join(authors)), deed)  # type: ignore[arg-type]
+    return _rule(ArticleConditions(**wanted, author="".join(authors)), deed)  # type: ignore[arg-type]
 
 
 def _plain_term(term: re.Match[str]) -> str:
@@ -213,17 +213,17 @@ def _of_newsblur(text: str, found: ForeignRules) -> None:
 
 def _newsblur_rule(name: str, value: str, deed: str) -> TakenRule:
     if name == "authors":
-        return _rule(Conditions(author=value), deed)
+        return _rule(ArticleConditions(author=value), deed)
     if name == "tags":
-        return _rule(Conditions(tag=value), deed)
+        return _rule(ArticleConditions(tag=value), deed)
     if name in _NEWSBLUR_FIELDS:
-        return _rule(Conditions(expression=_escaped(value), looked_in=_NEWSBLUR_FIELDS[name]), deed)
+        return _rule(ArticleConditions(expression=_escaped(value), looked_in=_NEWSBLUR_FIELDS[name]), deed)
     if name.endswith("_regex") and name.removesuffix("_regex") in {"author", "title", "text", "tag"}:
-        return _rule(Conditions(expression=value, looked_in=name.removesuffix("_regex")), deed)
+        return _rule(ArticleConditions(expression=value, looked_in=name.removesuffix("_regex")), deed)
     raise _NoEqual
 
 
-def _rule(conditions: Conditions, deed: str) -> TakenRule:
+def _rule(conditions: ArticleConditions, deed: str) -> TakenRule:
     """Return a rule. Raises _NoEqual for an expression that is none, and for conditions that all meet."""
     if conditions.is_empty:
         raise _NoEqual

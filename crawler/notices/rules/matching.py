@@ -34,8 +34,8 @@ _NO_LETTERS = re.compile(r"\\[^\w]?\w?|\[[^\]]*\]?|[^\w]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
-    """What an article must be for a rule. Conditions that are empty hold for all; all others must hold.
+class ArticleConditions:
+    """Conditions of a rule for an article. Those that are empty hold for all; all others must hold.
 
     `words` and `without_words` are words or phrases between commas or line ends, any of which is enough;
     case and accents count for nothing. Expressions are regular ones, whose case counts only if they say so
@@ -57,7 +57,7 @@ class Conditions:
     @property
     def is_empty(self) -> bool:
         """True if every article would meet them."""
-        return self == Conditions(looked_in=self.looked_in)
+        return self == ArticleConditions(looked_in=self.looked_in)
 
 
 class MatchedArticle:
@@ -116,36 +116,36 @@ def check_expression(expression: str) -> None:
         _expression(expression)
 
 
-def meets(conditions: Conditions, article: MatchedArticle, allowance: PatternAllowance) -> bool:
+def meets(conditions: ArticleConditions, article: MatchedArticle, allowance: PatternAllowance) -> bool:
     """Return whether an article meets conditions; what is cheap is asked first."""
     return all(ask(conditions, article, allowance) for ask in _QUESTIONS)
 
 
-def _of_author(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+def _of_author(conditions: ArticleConditions, article: MatchedArticle, _: PatternAllowance) -> bool:
     return not conditions.author or plain_text(conditions.author) in article.plain("author")
 
 
-def _of_tag(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+def _of_tag(conditions: ArticleConditions, article: MatchedArticle, _: PatternAllowance) -> bool:
     return not conditions.tag or plain_text(conditions.tag) in article.plain_tags
 
 
-def _of_language(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+def _of_language(conditions: ArticleConditions, article: MatchedArticle, _: PatternAllowance) -> bool:
     wanted = conditions.language.casefold()
     return not wanted or article.language == wanted or article.language.startswith(f"{wanted}-")
 
 
-def _of_copies(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+def _of_copies(conditions: ArticleConditions, article: MatchedArticle, _: PatternAllowance) -> bool:
     return article.is_copy or not conditions.copies
 
 
-def _of_length(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+def _of_length(conditions: ArticleConditions, article: MatchedArticle, _: PatternAllowance) -> bool:
     longer, shorter = conditions.longer_than, conditions.shorter_than
     if longer is None and shorter is None:
         return True
     return (longer is None or article.length > longer) and (shorter is None or article.length < shorter)
 
 
-def _of_words(conditions: Conditions, article: MatchedArticle, _: PatternAllowance) -> bool:
+def _of_words(conditions: ArticleConditions, article: MatchedArticle, _: PatternAllowance) -> bool:
     wanted, unwanted = whole_phrases(conditions.words), whole_phrases(conditions.without_words)
     if not wanted and not unwanted:
         return True
@@ -155,7 +155,9 @@ def _of_words(conditions: Conditions, article: MatchedArticle, _: PatternAllowan
     return not any(phrase.search(text) for phrase in unwanted)
 
 
-def _of_expression(conditions: Conditions, article: MatchedArticle, allowance: PatternAllowance) -> bool:
+def _of_expression(
+    conditions: ArticleConditions, article: MatchedArticle, allowance: PatternAllowance
+) -> bool:
     if not conditions.expression and not conditions.without_expression:
         return True
     parts = article.parts(conditions.looked_in)
@@ -169,7 +171,7 @@ def _found(expression: str, parts: Sequence[str], allowance: PatternAllowance) -
     return any(allowance.found_in(pattern, part) for part in parts)
 
 
-_QUESTIONS: tuple[Callable[[Conditions, MatchedArticle, PatternAllowance], bool], ...] = (
+_QUESTIONS: tuple[Callable[[ArticleConditions, MatchedArticle, PatternAllowance], bool], ...] = (
     _of_tag, _of_language, _of_copies, _of_author, _of_words, _of_length, _of_expression,
 )  # fmt: skip
 
@@ -191,9 +193,9 @@ def _expression(expression: str) -> regex.Pattern[str]:
 class Matcher:
     """Rules by their keys, found for an article without asking each."""
 
-    def __init__(self, rules: Mapping[int, Conditions]) -> None:
+    def __init__(self, rules: Mapping[int, ArticleConditions]) -> None:
         """Index the rules; those whose expression is none match nothing."""
-        self._rules: dict[int, Conditions] = {}
+        self._rules: dict[int, ArticleConditions] = {}
         self._by_token: dict[str, list[int]] = defaultdict(list)
         self._by_tag: dict[str, list[int]] = defaultdict(list)
         self._by_letters: dict[str, list[tuple[str, int]]] = defaultdict(list)
@@ -208,7 +210,7 @@ class Matcher:
             self._rules[key] = conditions
             self._index(key, conditions)
 
-    def _index(self, key: int, conditions: Conditions) -> None:
+    def _index(self, key: int, conditions: ArticleConditions) -> None:
         tokens = _tokens_of(conditions.words)
         if conditions.tag:
             self._by_tag[plain_text(conditions.tag)].append(key)
@@ -265,7 +267,7 @@ def _tokens_of(words: str) -> frozenset[str]:
     return frozenset(chosen)
 
 
-def _letters_of(conditions: Conditions) -> str:
+def _letters_of(conditions: ArticleConditions) -> str:
     """Return letters that are in a word of every article that meets the conditions, "" if none are sure."""
     runs = (run for run in _TOKEN.findall(plain_text(conditions.author)) if run.isascii())
     letters = max(runs, key=len, default="")

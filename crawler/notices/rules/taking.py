@@ -10,12 +10,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from articles.models import Subscriber
+from articles.moving.taking import register_filters
+from articles.moving.values import ForeignFilter
 from articles.personal.archive import ArchivePart, register_part
 from articles.personal.following import folder_named
 from articles.personal.labels import MAX_LABELS, label_named
 from crawler.notices.models import ARTICLE_CONDITIONS, Rule
-from crawler.notices.rules.foreign import ForeignRules
-from crawler.notices.rules.matching import Conditions, check_expression
+from crawler.notices.rules.foreign import ForeignRules, rules_of
+from crawler.notices.rules.matching import ArticleConditions, check_expression
 from crawler.text.characters import storable
 from crawler.text.patterns import LONGEST, PatternError
 from feeds.models import Feed
@@ -83,7 +85,7 @@ def take_rules(
     for row in rows:
         if (row.feed_url and row.feed_url not in feeds) or (row.topic and row.topic not in topics):
             continue
-        conditions = Conditions(
+        conditions = ArticleConditions(
             **{name: getattr(row, name) for name in ("words", "without_words", *ARTICLE_CONDITIONS)}
         )
         rule = Rule(
@@ -110,7 +112,7 @@ def take_foreign(
 
 
 def _make(
-    rule: Rule, conditions: Conditions, deeds: Iterable[str], labels: Iterable[str], now: datetime
+    rule: Rule, conditions: ArticleConditions, deeds: Iterable[str], labels: Iterable[str], now: datetime
 ) -> bool:
     """Store a rule unless the same one is here, there are too many, or it is none. Returns whether it is."""
     try:
@@ -148,4 +150,15 @@ def _is_here(rule: Rule) -> bool:
     return Rule.objects.filter(**equal, **absent).exists()
 
 
+def take_filter(
+    subscriber: Subscriber, foreign: ForeignFilter, feed: int | None, is_rehearsal: bool
+) -> tuple[int, list[str]]:
+    """Make the rules of a foreign filter, or count them. Returns how many, and what has no equal."""
+    found = rules_of(foreign.program, foreign.text)
+    if is_rehearsal:
+        return len(found.rules), found.left_out
+    return take_foreign(subscriber.user, found, feed, foreign.folder), found.left_out
+
+
 register_part("rules", ArchivePart(RuleRow, carried_rules, take_rules))
+register_filters(take_filter)

@@ -36,7 +36,7 @@ DETAILS = (
     "without_words", "expression", "without_expression", "author", "tag", "language", "longer_than",
     "shorter_than", "copies", "query",
 )  # fmt: skip
-"""Conditions that are folded while none of them is set."""
+"""ArticleConditions that are folded while none of them is set."""
 
 
 @never_cache
@@ -124,7 +124,7 @@ def _new_rule(request: HttpRequest, user: User) -> Rule:
     query, now = request.GET, datetime.now(UTC)
     rule = Rule(user=user, when=Rule.When.ARTICLE, looked=now, acted=now)
     for name in ("folder", "query", "words", "author", "tag"):
-        setattr(rule, name, query.get(name, "")[: Rule._meta.get_field(name).max_length])
+        setattr(rule, name, query.get(name, "")[:200])
     if (key := query.get("feed", "")).isdecimal() and len(key) < 18:
         rule.feed = Feed.objects.filter(pk=key).first()
     if (key := query.get("topic", "")).isdecimal() and len(key) < 18:
@@ -146,4 +146,4 @@ def _preview_of(rule: Rule) -> dict[str, Any]:
 def _times(rule: Rule) -> list[dict[str, Any]]:
     """Return the last times at which a rule did something, each with its number of articles."""
     rows = rule.hits.filter(undone__isnull=True).values("at").annotate(count=Count("pk"))
-    return list(rows.order_by("-at")[:TIMES_SHOWN])
+    return [dict(row) for row in rows.order_by("-at")[:TIMES_SHOWN]]

@@ -22,7 +22,7 @@ from crawler.notices.models import Rule, RuleHit
 from crawler.notices.rules import applying
 from crawler.notices.rules.applying import apply_at_tick, apply_to_present, preview
 from crawler.notices.rules.deeds import act, undo
-from crawler.notices.rules.matching import Conditions, MatchedArticle, Matcher, certain_letters, meets
+from crawler.notices.rules.matching import ArticleConditions, MatchedArticle, Matcher, certain_letters, meets
 from crawler.notices.rules.wording import rule_in_words
 from crawler.notices.tasks import apply_rule
 from crawler.notices.watching import look
@@ -226,8 +226,8 @@ def test_an_error_costs_only_the_rules(
 
 
 def test_hostile_expressions_are_bounded() -> None:
-    slow = Conditions(expression=r"(a+)+$", looked_in="text")
-    quick = Conditions(words="harbour")
+    slow = ArticleConditions(expression=r"(a+)+$", looked_in="text")
+    quick = ArticleConditions(words="harbour")
     matcher, allowance = Matcher({1: slow, 2: quick}), PatternAllowance()
     began = datetime.now(UTC)
     for _ in range(200):
@@ -240,7 +240,8 @@ def test_hostile_expressions_are_bounded() -> None:
     ("expression", "letters"),
     [
         ("ferry", "ferry"), (r"\bferry\b", "ferry"), ("(?i)Ferry late", "ferry"), (r"ferry\s+berth", "ferry"),
-        ("ferr?y", ""), ("ferry|train", ""), ("[fF]erry", "erry"), (r"\x41lbum", ""), ("Sky", ""), ("Banks", "ban"), ("ab", ""),
+        ("ferr?y", ""), ("ferry|train", ""), ("[fF]erry", "erry"), (r"\x41lbum", ""), ("Sky", ""),
+        ("Banks", "ban"), ("ab", ""),
     ],
 )  # fmt: skip
 def test_letters_that_are_sure(expression: str, letters: str) -> None:
@@ -249,9 +250,14 @@ def test_letters_that_are_sure(expression: str, letters: str) -> None:
 
 def test_the_index_finds_what_asking_each_rule_finds() -> None:
     words = ["ferry", "c++", "東京", "red boat", "zoë, train", "🎉", "9.5"]
-    rules = [Conditions(words=word) for word in words]
-    rules += [Conditions(expression=one) for one in (r"fer+y", r"^the\b", r"(?-i)Boat", r"\d\.\d")]
-    rules += [Conditions(tag="Sea"), Conditions(author="ann"), Conditions(longer_than=3), Conditions()]
+    rules = [ArticleConditions(words=word) for word in words]
+    rules += [ArticleConditions(expression=one) for one in (r"fer+y", r"^the\b", r"(?-i)Boat", r"\d\.\d")]
+    rules += [
+        ArticleConditions(tag="Sea"),
+        ArticleConditions(author="ann"),
+        ArticleConditions(longer_than=3),
+        ArticleConditions(),
+    ]
     numbered = dict(enumerate(rules))
     matcher = Matcher(numbered)
     for title, text in (
@@ -349,7 +355,7 @@ def test_rules_move_with_the_archive(feed: Feed, reader: Subscriber) -> None:
     assert [(rule.words, rule.feed_id, rule.paused) for rule in rules] == [
         ("ferry", follow_only.feed_id, False), ("", None, True)
     ]  # fmt: skip
-    assert rules[1].conditions == Conditions(expression="(?-i)Sea", longer_than=5)
+    assert rules[1].conditions == ArticleConditions(expression="(?-i)Sea", longer_than=5)
 
 
 def test_the_command(feed: Feed, reader: Subscriber, tmp_path: Path) -> None:
