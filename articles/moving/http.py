@@ -119,7 +119,8 @@ class Http:
                 url, given["query"] = target, None
         except (requests.RequestException, OSError, UnicodeError, ValueError) as error:
             raise _failure(error) from None
-        raise MovingError("not-understood", gettext_noop("the server redirects without end"))
+        # As FreshRSS does for every address that it does not know.
+        raise MovingError("wrong-place", gettext_noop("the server redirects without end"))
 
     def _once(
         self,

@@ -425,3 +425,12 @@ def test_requests_keep_their_distance(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(3):
             client.get(f"{server.url}/v1/me")
         assert time.monotonic() - begun >= 0.2
+
+
+def test_a_server_that_redirects_what_it_does_not_know_without_end() -> None:
+    """FreshRSS sends every address outside of its interface to `./i/`, as relative as that."""
+    server_of = numeric()
+    server_of.elsewhere = Said("", 302, {"Location": "./i/"})
+    with ReaderServer(server_of) as server:
+        feeds, _items = all_of(account(server))
+    assert feeds

@@ -231,7 +231,7 @@ def test_a_rehearsal_changes_nothing(monkeypatch: pytest.MonkeyPatch, reader: Su
     assert not Rule.objects.exists()
     assert Feed.objects.count() == 1
     assert came(move) == [
-        "2 feeds", "1 folder", "1 rule", "1,000 articles", "1,000 of them read",
+        "2 feeds", "1 folder", "1 rule", "1,000 articles", "1,000 that you have read",
         "Only the first 1,000 articles were looked at, of about 50,000.",
     ]  # fmt: skip
     assert move.left_out == ["date:P1W"]
