@@ -40,11 +40,11 @@ QUERY_SECONDS = 1.0
 SHAPES = {"well": "good", "late": "warn", "offline": "warn", "limited": "warn"}
 
 log = logging.getLogger(__name__)
-_last: list[tuple[float, Standing]] = []
+_last: list[tuple[float, ServiceStanding]] = []
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ServiceStanding:
     """The state of the deployment, its cause, and the moment up to which nothing was missed, if known."""
 
     state: State
@@ -63,7 +63,7 @@ class StatusFact:
     deed: Deed | None = None
 
 
-def standing(now: datetime) -> Standing:
+def standing(now: datetime) -> ServiceStanding:
     """Return the state of the deployment, asked for once in ten seconds. Raises nothing."""
     if _last and time.monotonic() - _last[0][0] < KEPT_SECONDS:
         return _last[0][1]
@@ -73,12 +73,12 @@ def standing(now: datetime) -> Standing:
             found = _standing(health, now)
     except Exception:
         log.exception("the status is not known")
-        found = Standing("limited", "unknown")
+        found = ServiceStanding("limited", "unknown")
     _last[:] = [(time.monotonic(), found)]
     return found
 
 
-def sentence(found: Standing) -> str:
+def sentence(found: ServiceStanding) -> str:
     """Return the state in one sentence that tells strangers nothing else."""
     return {
         "": _("Freshet works."),
@@ -92,7 +92,7 @@ def sentence(found: Standing) -> str:
     }[found.cause]
 
 
-def own_sentence(found: Standing, last: datetime | None, now: datetime) -> str:
+def own_sentence(found: ServiceStanding, last: datetime | None, now: datetime) -> str:
     """Return the state in one sentence for who is signed in; `last` is when their last article came."""
     if found.cause == "offline":
         return _("Freshet cannot reach the web at present; nothing is wrong with your feeds.")
@@ -103,7 +103,7 @@ def own_sentence(found: Standing, last: datetime | None, now: datetime) -> str:
     return sentence(found)
 
 
-def complete_until(found: Standing, now: datetime, zone: tzinfo) -> str:
+def complete_until(found: ServiceStanding, now: datetime, zone: tzinfo) -> str:
     """Return up to when articles are complete, "" while they come or where it is not known."""
     if found.cause not in {"late", "offline"} or found.since is None:
         return ""
@@ -120,23 +120,23 @@ def last_came(person: User) -> datetime | None:
     return latest
 
 
-def facts(person: User, found: Standing, last: datetime | None, now: datetime) -> list[StatusFact]:
+def facts(person: User, found: ServiceStanding, last: datetime | None, now: datetime) -> list[StatusFact]:
     """Return how news, reading, messages and the person's own feeds are; four queries at most."""
     return [_news(found, last, now), _reading(found), *_messages(person), _own_feeds(person, found)]
 
 
-def _standing(health: Health, now: datetime) -> Standing:
+def _standing(health: Health, now: datetime) -> ServiceStanding:
     if health.database != OK:
-        return Standing("limited", "database")
+        return ServiceStanding("limited", "database")
     if health.status == "starting":
-        return Standing("limited", "starting")
+        return ServiceStanding("limited", "starting")
     if health.folder != OK:
-        return Standing("limited", "folder")
+        return ServiceStanding("limited", "folder")
     if health.tick != OK or health.workers != OK:
-        return Standing("late", "late", _last_sign(now))
+        return ServiceStanding("late", "late", _last_sign(now))
     if silent_hosts(now):
-        return Standing("offline", "offline", _last_answer(now))
-    return Standing("limited", "graph") if health.graph != OK else Standing("well")
+        return ServiceStanding("offline", "offline", _last_answer(now))
+    return ServiceStanding("limited", "graph") if health.graph != OK else ServiceStanding("well")
 
 
 def _last_sign(now: datetime) -> datetime | None:
@@ -152,7 +152,7 @@ def _last_answer(now: datetime) -> datetime | None:
     return asked.order_by("-at").values_list("at", flat=True).first()
 
 
-def _news(found: Standing, last: datetime | None, now: datetime) -> StatusFact:
+def _news(found: ServiceStanding, last: datetime | None, now: datetime) -> StatusFact:
     words = (
         _("No article has come yet.")
         if last is None
@@ -177,7 +177,7 @@ def _news(found: Standing, last: datetime | None, now: datetime) -> StatusFact:
     return StatusFact(_("New articles"), shape, words, _("Nothing to do: new articles come by themselves."))
 
 
-def _reading(found: Standing) -> StatusFact:
+def _reading(found: ServiceStanding) -> StatusFact:
     name = _("Reading and searching")
     if found.cause == "graph":
         words = _("Both work; questions to the knowledge graph have no new answers.")
@@ -208,7 +208,7 @@ def _messages(person: User) -> list[StatusFact]:
     return [StatusFact(name, "warn", message % {"count": amount(failing)}, deed=deed)]
 
 
-def _own_feeds(person: User, found: Standing) -> StatusFact:
+def _own_feeds(person: User, found: ServiceStanding) -> StatusFact:
     followed = Feed.objects.active().filter(subscriptions__subscriber__user=person).order_by()
     counts = followed.aggregate(all=Count("pk"), failing=Count("pk", filter=Q(failure_streak__gt=0)))
     name, failing = _("Your feeds"), counts["failing"]

@@ -24,7 +24,7 @@ from rest_framework.views import APIView
 from crawler.operation.site.serializers import StatusSerializer
 from crawler.operation.site.status import (
     SHAPES,
-    Standing,
+    ServiceStanding,
     complete_until,
     facts,
     last_came,
@@ -76,7 +76,7 @@ def status(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _own_page(request: HttpRequest, found: Standing, now: datetime) -> HttpResponse | None:
+def _own_page(request: HttpRequest, found: ServiceStanding, now: datetime) -> HttpResponse | None:
     """Return the page of a person; None for a stranger, and where the database fails on the way."""
     try:
         with limited_to(OWN_SECONDS):
@@ -90,7 +90,7 @@ def _own_page(request: HttpRequest, found: Standing, now: datetime) -> HttpRespo
     return response
 
 
-def _own(person: User, found: Standing, now: datetime) -> dict[str, Any]:
+def _own(person: User, found: ServiceStanding, now: datetime) -> dict[str, Any]:
     last = last_came(person)
     return {
         "shape": SHAPES[found.state],
@@ -102,7 +102,7 @@ def _own(person: User, found: Standing, now: datetime) -> dict[str, Any]:
     }
 
 
-def _short_page(request: HttpRequest, found: Standing) -> HttpResponse:
+def _short_page(request: HttpRequest, found: ServiceStanding) -> HttpResponse:
     """Return the page of a stranger, made without the database: no context processor runs."""
     context = {"request": request, "shape": SHAPES[found.state], "sentence": sentence(found)}
     response = HttpResponse(render_to_string("crawler/status_short.html", context))
@@ -113,5 +113,5 @@ def _short_page(request: HttpRequest, found: Standing) -> HttpResponse:
     return response
 
 
-def _in_json(found: Standing) -> dict[str, Any]:
+def _in_json(found: ServiceStanding) -> dict[str, Any]:
     return {"state": found.state, "sentence": sentence(found), "since": found.since}
