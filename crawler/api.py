@@ -49,6 +49,7 @@ from crawler.operation.site.logins import LoginViewSet
 from crawler.operation.site.retention_rules import MAX_DAYS, kept
 from crawler.operation.site.serializers import HostSerializer, KeptSerializer, StatisticsSerializer
 from crawler.operation.site.statistics import WINDOW, statistics
+from crawler.operation.site.status_views import StatusView
 from crawler.pipeline.api import (
     DocumentViewSet,
     ExportView,
@@ -163,6 +164,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("unread/", UnreadView.as_view(), name="api-unread"),
     path("planning/", RulesView.as_view(), name="api-planning"),
     path("kept/", KeptView.as_view(), name="api-kept"),
+    path("status/", StatusView.as_view(), name="api-status"),
     path("stats/", StatisticsView.as_view(), name="api-stats"),
     path("pipeline/progress/", ProgressView.as_view(), name="api-pipeline-progress"),
     path("pipeline/", PhasesView.as_view(), name="api-pipeline"),

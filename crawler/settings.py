@@ -347,7 +347,7 @@ MIDDLEWARE = [
     "crawler.accounts.demo.demonstration",
     "crawler.web.middleware.reader",
     # Every page is for people with an account, but for those that say otherwise (login_not_required).
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "crawler.web.middleware.ClosedPages",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "crawler.web.zones.reader_zone",

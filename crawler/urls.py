@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from crawler.accounts.views import admin_sign_in
 from crawler.assistants.views import mcp
 from crawler.notices.hub_views import hub
-from crawler.operation.site import health, logins, search, views
+from crawler.operation.site import health, logins, news_views, search, status_views, views
 from crawler.web import web_app
 from crawler.web.pages import moved
 from crawler.web.undo import undo
@@ -23,6 +23,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("overview/tiles/", views.overview_tiles, name="overview-tiles"),
     path("overview/visits/", views.overview_visits, name="overview-visits"),
     path("overview/hours.json", views.overview_hours, name="overview-hours"),
+    path("status/", status_views.status, name="status"),
+    path("new/", news_views.news_page, name="news"),
+    path("new/seen/", news_views.news_seen, name="news-seen"),
     path("undo/", undo, name="undo"),
     path("search/", search.search, name="search"),
     path("search/export/", search.export, name="search-export"),

@@ -112,6 +112,9 @@ class Account(models.Model):
     delete_after = models.DateTimeField(null=True, editable=False)
     language = models.CharField(max_length=10, blank=True, help_text="Empty: as the browser asks for.")
     zone = models.CharField(max_length=64, blank=True, help_text="Empty: the browser's time zone.")
+    news_seen = models.CharField(
+        max_length=20, blank=True, editable=False, help_text="Version whose news were looked at or put away."
+    )
 
     def __str__(self) -> str:
         return str(self.user)

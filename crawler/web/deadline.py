@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -50,12 +51,8 @@ class Deadline:
         """Handle the request. In searches each statement is limited to the time that is left."""
         if request.method not in {"GET", "HEAD"} or not is_search(request.META.get("QUERY_STRING", "")):
             return self.get_response(request)
-        limit = _SharedLimit(MAX_SEARCH_SECONDS)
-        with connection.execute_wrapper(limit):
-            try:
-                return self.get_response(request)
-            finally:
-                limit.lift()
+        with limited_to(MAX_SEARCH_SECONDS):
+            return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Return 503 with the reason when PostgreSQL stopped a statement for its time."""
@@ -70,6 +67,17 @@ class Deadline:
                 "This took the database too long and was stopped: ask for less at once, or try later."
             )
         return refusal(request, message, 503)
+
+
+@contextmanager
+def limited_to(seconds: float) -> Iterator[None]:
+    """Let all statements of a block share this time. One that comes too late raises DatabaseError."""
+    limit = _SharedLimit(seconds)
+    with connection.execute_wrapper(limit):
+        try:
+            yield
+        finally:
+            limit.lift()
 
 
 class OverdueError(DatabaseError):

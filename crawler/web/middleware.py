@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
@@ -142,6 +143,21 @@ def _is_unfit(cause: BaseException | None) -> bool:
         or state == _LIMIT_EXCEEDED
         or (not state and isinstance(cause, psycopg.DataError))
     )
+
+
+class ClosedPages(LoginRequiredMiddleware):
+    """Middleware that leads strangers to the sign-in, and asks nobody who they are where a page is open.
+
+    Django's own reads the session first, which takes a database that open pages may answer without.
+    """
+
+    def process_view(
+        self, request: HttpRequest, view_func: Callable[..., Any], view_args: Any, view_kwargs: Any
+    ) -> HttpResponseBase | None:
+        """Return the way to the sign-in for strangers, None for an open page and for who is signed in."""
+        if not getattr(view_func, "login_required", True):
+            return None
+        return super().process_view(request, view_func, view_args, view_kwargs)
 
 
 class Compressed(GZipMiddleware):

@@ -41,6 +41,8 @@ OPEN = {
     "openid_connect_login",
     "openid_connect_callback",
     "healthz",
+    "status",
+    "api-status",
     "picture",
     "feed-icon",
     "manifest",

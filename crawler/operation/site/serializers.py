@@ -81,3 +81,13 @@ class StatisticsSerializer(serializers.Serializer[Any]):
     delay = DelaySerializer()
     latest_feeds = LatestFeedSerializer(many=True)
     budget = BudgetSerializer()
+
+
+class StatusSerializer(serializers.Serializer[dict[str, Any]]):
+    """The state of Freshet in one sentence."""
+
+    state = serializers.ChoiceField(choices=["well", "late", "offline", "limited"])
+    sentence = serializers.CharField()
+    since = serializers.DateTimeField(
+        allow_null=True, help_text="Up to when nothing was missed, while articles are late."
+    )

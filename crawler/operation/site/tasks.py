@@ -13,12 +13,14 @@ from crawler.engine.signals import planned, ticked
 
 @receiver(ticked)
 def tidy(now: datetime, **_: object) -> None:
-    """Apply the RETENTION_* settings, and store a sample of the free disk space once a day."""
+    """Apply the RETENTION_* settings, sample the free disk space once a day, note a new version."""
     from crawler.operation.site import retention
     from crawler.operation.site.disk_space import sample_disk_space
+    from crawler.operation.site.news import note_version
 
     retention.tidy(now)
     sample_disk_space(now)
+    note_version(now)
 
 
 @receiver(planned)
