@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.dispatch import receiver
 
@@ -82,7 +81,7 @@ class PageWork(Work):
 
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[int]:
         """Store downloaded pages. Returns their primary keys."""
-        stored = check_in_pages(self.mine(results), leases, float(settings.FEED_MIN_GAP_SECONDS))
+        stored = check_in_pages(self.mine(results), leases, float(chosen("FEED_MIN_GAP_SECONDS")))
         rechecks.watch(self.mine(results), stored, now)
         return stored
 
@@ -152,7 +151,7 @@ def raise_versions(feeds: Sequence[int], **_: object) -> None:
 def go_on(stored: Stored, **_: object) -> None:
     """Send stored pages to the graph, and raise the versions of feeds whose articles changed."""
     pages = [*stored.get(PageWork, ()), *stored.get(RecheckWork, ())]
-    if pages and settings.PIPELINE_STORED:
+    if pages and chosen("PIPELINE_STORED"):
         take_stored(_documents(pages))
     changed = [visit.feed.id for visit in stored.get(FeedWork, ()) if visit.stored.new or visit.stored.edited]
     touch([*changed, *(feeds_of(pages) if pages else ())])

@@ -34,8 +34,10 @@ All come from the environment. A bad value is refused at the start, by name. Thi
 [crawler/settings.py](../crawler/settings.py) by `python docs/reference.py`.
 
 What a variable leaves open, operators choose under *Settings*: requests a day and pace, retention, the mail
-server, who may sign up and what one person may have (`crawler/engine/chosen.py`). It holds from the next
-round of visits; a variable that is set wins.
+server, who may sign up and what one person may have, and under *More settings* nearly all else that is no
+secret and no address (`crawler/engine/chosen.py`; `crawler/engine/left_out.py` has the others, with the
+reasons). The page says when a change holds: at once, from the next round of visits, or after a restart.
+`manage.py operator_settings` does the same. A variable that is set wins.
 """
 LICENCES_HEAD = """# Licences
 

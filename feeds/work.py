@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, cast
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.dispatch import receiver
 from msgspec.structs import replace
 
+from crawler.engine.chosen import chosen
 from crawler.engine.leased import BatchSpace, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import Refusal, Results, Stored, Work, register
@@ -150,6 +150,6 @@ class FeedWork(Work):
 @receiver(settled)
 def into_graph(stored: Stored, **_: object) -> None:
     """Add changed documents to the graph."""
-    if settings.PIPELINE_STORED:
+    if chosen("PIPELINE_STORED"):
         visits = [visit for visit in stored.get(FeedWork, ()) if visit.feed.owner_id is None]
         take_feeds([(visit.feed.host_id, visit.harvest) for visit in visits])

@@ -6,7 +6,6 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import msgspec
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -16,6 +15,7 @@ from articles.modelled.kinds import KINDS
 from articles.modelled.models import CHECKED, MAX_ATTEMPTS, ModelTask
 from articles.modelled.program import ChatReport
 from articles.modelled.sources import texts_of
+from crawler.engine.chosen import chosen
 from crawler.engine.leased import claimable, lease_until
 from crawler.text.marking import gettext_noop
 
@@ -61,7 +61,7 @@ def claim(now: datetime) -> ModelTask | None:
     rows = list(claimable(ModelTask.objects.due(now).filter(~Exists(same)).order_by("due", "id"))[:1])
     lease_until(
         rows,
-        now + timedelta(seconds=settings.MODEL_SECONDS) + SPARE,
+        now + timedelta(seconds=chosen("MODEL_SECONDS")) + SPARE,
         counting="attempts",
         state=ModelTask.State.RUNNING,
         started=now,

@@ -20,6 +20,7 @@ from articles.modelled.prompts import Prompt
 from articles.modelled.tasks import answer_questions
 from articles.models import Article, Subscriber
 from articles.personal.labels import labels_of
+from crawler.engine.chosen import chosen
 from crawler.text.keys import digest_of_bytes
 from crawler.web.limits import LimitReached
 
@@ -149,7 +150,7 @@ def _check_limits(subscriber: Subscriber, now: datetime) -> None:
             )
             % {"limit": MAX_OPEN}
         )
-    most = settings.MODEL_DAILY_ANSWERS
+    most = chosen("MODEL_DAILY_ANSWERS")
     was_asked = Q(attempts__gt=0) | Q(state__in=[ModelTask.State.WAITING, ModelTask.State.RUNNING])
     if rows.filter(was_asked, created__gt=now - DAY).count() >= most:
         raise LimitReached(

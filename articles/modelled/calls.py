@@ -9,6 +9,7 @@ from django.conf import settings
 
 from articles.modelled.chat import MAX_TEXT_BYTES, TOO_SLOW, ChatQuestion
 from articles.modelled.program import ASK_MODEL, ChatReport
+from crawler.engine.chosen import chosen
 from crawler.fetching.sandboxed import client
 from crawler.isolation.calls import ProgramError
 from crawler.text.marking import gettext_noop
@@ -34,22 +35,22 @@ def ask_model(
     The answer has at most so many `tokens`, those of the model's thoughts included. `hear` gets how many
     characters have come, about once a second; what it raises ends the process.
     """
+    seconds = chosen("MODEL_SECONDS")
     question = ChatQuestion(
         url=settings.MODEL_URL,
         model=settings.MODEL_NAME,
         messages=messages,
-        seconds=settings.MODEL_SECONDS,
+        seconds=seconds,
         key=settings.MODEL_KEY,
         user_agent=settings.FETCH_USER_AGENT,
         tokens=tokens,
     )
     reports = _Reports(hear)
-    seconds = settings.MODEL_SECONDS + SPARE_SECONDS
     max_bytes = MAX_REPORTS + 6 * MAX_TEXT_BYTES
     body = msgspec.json.encode(question)
     try:
         lines = client.programs.call(
-            ASK_MODEL, {}, body, seconds=seconds, max_bytes=max_bytes, hear=reports.take
+            ASK_MODEL, {}, body, seconds=seconds + SPARE_SECONDS, max_bytes=max_bytes, hear=reports.take
         )
         report = msgspec.json.decode(lines.splitlines()[-1], type=ChatReport)
     except ProgramError as error:

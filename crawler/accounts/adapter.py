@@ -23,6 +23,7 @@ from django.utils.translation import gettext as _
 from crawler.accounts.invitations import invitation_of, use_invitation, welcome
 from crawler.accounts.models import Invitation
 from crawler.accounts.sign_up import is_open
+from crawler.engine.chosen import chosen
 from crawler.engine.mailing import has_mail
 from crawler.web.attempts import client_address
 
@@ -72,12 +73,12 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         """Return whether people whom the provider knows get an account at their first sign-in."""
-        return bool(settings.OIDC_SIGN_UP) or invitation_of(request, datetime.now(UTC)) is not None
+        return bool(chosen("OIDC_SIGN_UP")) or invitation_of(request, datetime.now(UTC)) is not None
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:
         """Store a new account, with the role and the feeds of its invitation."""
         with transaction.atomic():
-            invitation = _used_invitation(request, settings.OIDC_SIGN_UP)
+            invitation = _used_invitation(request, chosen("OIDC_SIGN_UP"))
             user: User = super().save_user(request, sociallogin, form)
             if invitation is not None:
                 welcome(user, invitation)

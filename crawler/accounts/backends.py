@@ -23,6 +23,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Sum
 from django.http import HttpRequest
 
+from crawler.engine.chosen import chosen
 from crawler.web.attempts import give_back_attempt, take_attempt
 from crawler.web.requests import ARRIVED
 from crawler.web.roles import user_with_role
@@ -47,7 +48,7 @@ def is_closed(name: str, now: datetime) -> bool:
     """Return whether a name has had so many failures that no password is checked."""
     recent = AccessAttempt.objects.filter(username=name, attempt_time__gt=now - settings.AXES_COOLOFF_TIME)
     failures = recent.aggregate(number=Sum("failures_since_start"))["number"] or 0
-    return bool(failures >= settings.SIGN_IN_MAX_FAILURES)
+    return bool(failures >= chosen("SIGN_IN_MAX_FAILURES"))
 
 
 class NameOrMailBackend(AuthenticationBackend):  # type: ignore[misc]

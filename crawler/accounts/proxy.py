@@ -14,6 +14,8 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 
+from crawler.engine.chosen import chosen
+
 log = logging.getLogger(__name__)
 
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
@@ -62,7 +64,7 @@ def _follow_header(request: HttpRequest, name: str) -> None:
 def _user_named(name: str) -> User | None:
     """Return the active user of this name, made where AUTH_PROXY_SIGN_UP allows, None for nobody."""
     user = User.objects.filter(username=name).first()
-    if user is None and settings.AUTH_PROXY_SIGN_UP:
+    if user is None and chosen("AUTH_PROXY_SIGN_UP"):
         try:
             UnicodeUsernameValidator()(name)
         except ValidationError:

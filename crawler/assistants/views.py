@@ -16,6 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 
 from crawler.accounts.assistants.callers import Caller, caller_of, challenge_of
+from crawler.engine.chosen import chosen
 from crawler.web.throttles import DailyThrottle
 
 MAX_BODY_BYTES = 256 * 1024
@@ -50,7 +51,7 @@ _minute = _Minute()
 @login_not_required
 def mcp(request: HttpRequest) -> HttpResponse:
     """ApiAnswer one message of an assistant that has signed in by a token or by OAuth."""
-    if not settings.ASSISTANTS_ENABLED:
+    if not chosen("ASSISTANTS"):
         raise Http404
     if request.method != "POST":  # no stream of news: it would hold a thread for each assistant
         return HttpResponseNotAllowed(["POST"])

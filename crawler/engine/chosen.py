@@ -2,7 +2,8 @@
 
 The environment wins over their choice, and their choice over the default.
 
-A choice holds in every process within `FRESH_SECONDS`, so from the next tick on.
+A choice reaches every process within `FRESH_SECONDS`; `CHOOSABLE` says of each from when on it is in force.
+The variables that cannot be chosen are in `crawler.engine.left_out`, with the reasons.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parseaddr
+from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
@@ -28,32 +30,56 @@ FRESH_SECONDS = 2.0
 """For so long the rows are not read again: a round of leases asks for the pause of thousands of hosts."""
 
 
+class InForce(StrEnum):
+    """A moment from which a choice is in force."""
+
+    AT_ONCE = "at once"
+    NEXT_ROUND = "from the next round of visits"
+    RESTART = "after a restart"
+
+
+class Origin(StrEnum):
+    """A place from which the value in force comes."""
+
+    ENVIRONMENT = "environment"
+    CHOSEN = "chosen"
+    DEFAULT = "default"
+
+
 class ChoiceError(ValueError):
     """A value that a setting cannot have; its text is a sentence for people."""
 
 
-def _whole(least: int, most: int) -> Callable[[Any], int]:
-    def read(value: Any) -> int:
-        number = _number(least, most)(value)
-        if number != int(number):
-            raise ChoiceError(_("That must be a whole number."))
-        return int(number)
+@dataclass(frozen=True, slots=True)
+class NumberReader:
+    """A reader of numbers between two limits. Called with a value, it returns it, or raises ChoiceError."""
 
-    return read
+    least: float
+    most: float
+    is_whole: bool = False
 
-
-def _number(least: float, most: float) -> Callable[[Any], float]:
-    def read(value: Any) -> float:
+    def __call__(self, value: Any) -> float:
+        """Return the number that a value says, a whole one as an int."""
         try:
             number = float(str(value).strip().replace(",", "."))
         except ValueError:
             raise ChoiceError(_("That must be a number.")) from None
-        if not math.isfinite(number) or not least <= number <= most:
-            limits = {"least": f"{least:g}", "most": f"{most:g}"}
+        if not math.isfinite(number) or not self.least <= number <= self.most:
+            limits = {"least": f"{self.least:.15g}", "most": f"{self.most:.15g}"}
             raise ChoiceError(_("That must be a number from %(least)s to %(most)s.") % limits)
-        return number
+        if not self.is_whole:
+            return number
+        if number != int(number):
+            raise ChoiceError(_("That must be a whole number."))
+        return int(number)
 
-    return read
+
+def _whole(least: int, most: int) -> NumberReader:
+    return NumberReader(least, most, is_whole=True)
+
+
+def _number(least: float, most: float) -> NumberReader:
+    return NumberReader(least, most)
 
 
 def _one_of(*words: str) -> Callable[[Any], str]:
@@ -65,7 +91,8 @@ def _one_of(*words: str) -> Callable[[Any], str]:
     return read
 
 
-def _switch(value: Any) -> bool:
+def read_switch(value: Any) -> bool:
+    """Return whether a value says yes, as forms and the environment say it."""
     if isinstance(value, str):
         return value.lower() in {"1", "true", "yes", "on"}
     return bool(value)
@@ -90,19 +117,25 @@ def _sender(value: Any) -> str:
 class Choosable:
     """A setting that can be chosen: how a value is read (raises ChoiceError), and whether it is a secret.
 
-    `setting` is its name among Django's settings, where it is another than the variable's.
+    `setting` is its name among Django's settings, where it is another than the variable's. `in_force` is when
+    a choice holds.
     """
 
     read: Callable[[Any], Any]
     is_secret: bool = False
     setting: str = ""
+    in_force: InForce = InForce.NEXT_ROUND
+
+
+def _at_once(read: Callable[[Any], Any], setting: str = "") -> Choosable:
+    return Choosable(read, setting=setting, in_force=InForce.AT_ONCE)
 
 
 DAYS = Choosable(_whole(0, 36_500))
 CHOOSABLE: dict[str, Choosable] = {
     "FETCH_HOST_SPACING_SECONDS": Choosable(_number(0.1, 3600)),
-    "FEED_ARTICLE_PAGES": Choosable(_switch),
-    "FEED_ARTICLE_EDITS": Choosable(_switch),
+    "FEED_ARTICLE_PAGES": Choosable(read_switch),
+    "FEED_ARTICLE_EDITS": Choosable(read_switch),
     "RETENTION_ARTICLES_DAYS": DAYS,
     "RETENTION_PAGE_HTML_DAYS": DAYS,
     "RETENTION_RETRIEVALS_DAYS": DAYS,
@@ -116,6 +149,24 @@ CHOOSABLE: dict[str, Choosable] = {
     "LIMIT_REQUESTS_A_DAY": Choosable(_whole(0, 100_000_000)),
     "EMAIL_URL": Choosable(_mail_server, is_secret=True),
     "MAIL_FROM": Choosable(_sender, setting="DEFAULT_FROM_EMAIL"),
+    # The scheduler writes both into its table when it starts (crawler.engine.schedule).
+    "FEED_TICK_SECONDS": Choosable(_whole(1, 86_400), in_force=InForce.RESTART),
+    "FRONTIER_TEND_SECONDS": Choosable(_whole(1, 3600), in_force=InForce.RESTART),
+    "FEED_MIN_GAP_SECONDS": Choosable(_whole(0, 604_800)),
+    "FEED_TRAINING_DAYS": Choosable(_number(0, 3650)),
+    "CRAWL_HOSTS_IN_FLIGHT": _at_once(_whole(1, 1_000_000)),
+    "CRAWL_LEASE_SLACK_SECONDS": _at_once(_number(1, 3600)),
+    "PIPELINE_STORED": _at_once(read_switch),
+    "PIPELINE_HASH_MAIL": _at_once(read_switch),
+    "PIPELINE_RDFA": _at_once(read_switch),
+    "PIPELINE_FILES": _at_once(read_switch),
+    "MODEL_SECONDS": _at_once(_whole(1, 400)),
+    "MODEL_DAILY_ANSWERS": _at_once(_whole(0, 1_000_000)),
+    "SIGN_IN_MAX_FAILURES": _at_once(_whole(5, 1_000_000)),
+    "SIGN_UP_PER_ADDRESS": _at_once(_whole(1, 1_000_000)),
+    "AUTH_PROXY_SIGN_UP": _at_once(read_switch),
+    "OIDC_SIGN_UP": _at_once(read_switch),
+    "ASSISTANTS": _at_once(read_switch, "ASSISTANTS_ENABLED"),
 }
 
 _rows: dict[str, Any] = {}
@@ -141,6 +192,24 @@ def chosen(name: str) -> Any:
         return choosable.read(secrets.unseal(value) if choosable.is_secret else value)
     except (ChoiceError, secrets.UnreadableError):  # of another version, or sealed with another key
         return default
+
+
+def origin_of(name: str) -> Origin:
+    """Return where the value of a setting comes from. A choice that cannot be read counts as none."""
+    if environment.is_given(name):
+        return Origin.ENVIRONMENT
+    value = _stored().get(name)
+    if value is None or not _is_readable(CHOOSABLE[name], value):
+        return Origin.DEFAULT
+    return Origin.CHOSEN
+
+
+def _is_readable(choosable: Choosable, value: Any) -> bool:
+    try:
+        choosable.read(secrets.unseal(value) if choosable.is_secret else value)
+    except (ChoiceError, secrets.UnreadableError):
+        return False
+    return True
 
 
 def pause_of(host: Host) -> float:

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from crawler.database.bulk import update_rows
-from crawler.engine.chosen import pause_of
+from crawler.engine.chosen import chosen, pause_of
 from crawler.engine.leased import TURNS, BatchSpace, claimable, lease_ended
 from crawler.engine.logins import logins_of
 from crawler.engine.models import Host
@@ -33,7 +33,7 @@ MIN_NEAR_LIMIT = 32
 
 def lease_seconds() -> float:
     """Return the duration of a lease in seconds."""
-    return float(settings.FETCH_DEADLINE_SECONDS + settings.CRAWL_LEASE_SLACK_SECONDS)
+    return float(settings.FETCH_DEADLINE_SECONDS + chosen("CRAWL_LEASE_SLACK_SECONDS"))
 
 
 def _until(now: datetime) -> datetime:
@@ -54,7 +54,7 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
     be changed, and not in a queue. Near that limit no host is leased until several may be, because a message
     for each would cost more than the work.
     """
-    max_hosts = settings.CRAWL_HOSTS_IN_FLIGHT
+    max_hosts = chosen("CRAWL_HOSTS_IN_FLIGHT")
     space = max_hosts - Host.objects.filter(lease__isnull=False).count()
     if space < max(min(MIN_NEAR_LIMIT, max_hosts // 8), 1):
         return []

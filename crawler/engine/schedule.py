@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from datetime import UTC, datetime, timedelta
 from time import monotonic, time
 from typing import Any, Self
@@ -11,6 +12,7 @@ from django.db import DatabaseError, close_old_connections
 from django_celery_beat.models import PeriodicTask
 from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
+from crawler.engine.chosen import Origin, chosen, origin_of
 from crawler.engine.wake import under_way
 
 TEND = "crawler.engine.tasks.tend"
@@ -23,6 +25,9 @@ STEP_BACK_SECONDS = 1.0
 
 GIVEN = "As the settings say; a change made here stays. The settings: "
 """How the description of a row begins whose schedule is the settings'."""
+
+CHOSEN_SECONDS = {"tick": "FEED_TICK_SECONDS", "tend": "FRONTIER_TEND_SECONDS"}
+"""Entries whose interval operators may choose, and the variable it stands in for."""
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +47,7 @@ class ClockedEntry(ModelEntry):  # type: ignore[misc]
         row = PeriodicTask.objects.filter(name=name).first()
         if row is not None and row.description.startswith(GIVEN) and row.description != _given(row):
             return cls(row, app=app)
-        super().from_entry(name, app=app, **entry)
+        super().from_entry(name, app=app, **_as_chosen(name, entry))
         row = PeriodicTask.objects.get(name=name)
         row.description = _given(row)
         row.save()
@@ -61,6 +66,16 @@ class ClockedEntry(ModelEntry):  # type: ignore[misc]
             interval = getattr(self.schedule, "run_every", timedelta()) if is_back else timedelta()
             self.last_run_at = self.model.last_run_at = now - interval
         return super().is_due()
+
+
+def _as_chosen(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry with the interval that an operator chose for it, and as it is where nobody did."""
+    variable = CHOSEN_SECONDS.get(name, "")
+    if not variable or origin_of(variable) is not Origin.CHOSEN:
+        return entry
+    seconds = float(chosen(variable))
+    options = entry.get("options", {}) | {"expire_seconds": math.ceil(3 * seconds)}
+    return entry | {"schedule": seconds, "options": options}
 
 
 def _given(row: PeriodicTask) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import time
 
-from django.conf import settings
 from django_celery_beat.models import PeriodicTask
+
+from crawler.engine.chosen import chosen
 
 NAME = "tick"
 """The name of the row."""
@@ -30,7 +31,7 @@ def tick_seconds() -> float:
         if time.monotonic() - at > KEPT_SECONDS:
             seconds = _interval()
             _read = time.monotonic(), seconds
-    return float(settings.FEED_TICK_SECONDS) if seconds is None else seconds
+    return float(chosen("FEED_TICK_SECONDS")) if seconds is None else seconds
 
 
 def forget() -> None:

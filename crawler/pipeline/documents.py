@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
 from crawler.database.bulk import columns_except, update_rows
+from crawler.engine.chosen import chosen
 from crawler.engine.leased import claimable, lease_ended, lease_until, without_suspects
 from crawler.frontier.check_in import keep_bodies
 from crawler.frontier.models import Crawl, CrawlUrl
@@ -254,8 +254,8 @@ def work(phase: str, rows: Sequence[Document]) -> list[PhaseWork]:
             str(rows[0].lease),
             tuple(batch),
             expires,
-            hash_mail=settings.PIPELINE_HASH_MAIL,
-            rdfa=settings.PIPELINE_RDFA,
+            hash_mail=chosen("PIPELINE_HASH_MAIL"),
+            rdfa=chosen("PIPELINE_RDFA"),
             sheets=sheets,
             plugins=plugins,
             binaries=takes_binaries(),
@@ -283,7 +283,7 @@ def takes_binaries() -> bool:
     that names their type.
     """
     return (
-        settings.PIPELINE_FILES
+        chosen("PIPELINE_FILES")
         or HttpTransformer.objects.filter(enabled=True, types__contains=[BINARY]).exists()
     )
 

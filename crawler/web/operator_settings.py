@@ -11,13 +11,29 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from crawler import environment
-from crawler.engine.chosen import CHOOSABLE, ChoiceError, choose, chosen, chosen_by_hand, put_back
+from crawler.engine.chosen import (
+    CHOOSABLE,
+    ChoiceError,
+    InForce,
+    choose,
+    chosen,
+    chosen_by_hand,
+    put_back,
+)
 from crawler.web import undo
 from crawler.web.roles import OPERATOR, is_at_least
 from crawler.web.setting_lines import SettingLine, answer_kept, answer_refused
 
 MONTH, QUARTER, YEAR = 30, 90, 365
 USUAL_DAYS = (7, MONTH, QUARTER, YEAR, 0)
+
+
+class RefusedLineError(ChoiceError):
+    """A value that was refused, with the name of its line."""
+
+    def __init__(self, name: str, words: str) -> None:
+        super().__init__(words)
+        self.name = name
 
 
 def line(name: str, label: str, kind: Any, **options: Any) -> SettingLine:
@@ -42,6 +58,16 @@ def days_words(days: int) -> str:
 
 def keep_posted(request: HttpRequest, lines: Sequence[SettingLine], view: str) -> HttpResponse:
     """Keep what a form changes of these lines, and offer to undo it. One value that is refused keeps none."""
+    try:
+        wanted = changes_in(request, lines)
+    except RefusedLineError as error:
+        return answer_refused(request, error.name, str(error))
+    keep(request, wanted)
+    return answer_kept(request, view)
+
+
+def changes_in(request: HttpRequest, lines: Sequence[SettingLine]) -> dict[str, Any]:
+    """Return what a form changes of these lines. Raises RefusedLineError for a value that cannot be."""
     wanted: dict[str, Any] = {}
     for each in lines:
         if each.fixed_by or each.name not in CHOOSABLE:
@@ -52,15 +78,29 @@ def keep_posted(request: HttpRequest, lines: Sequence[SettingLine], view: str) -
         try:
             value = CHOOSABLE[each.name].read(given)
         except ChoiceError as error:
-            return answer_refused(request, each.name, str(error))
+            raise RefusedLineError(each.name, str(error)) from None
         if value != chosen(each.name):
             wanted[each.name] = value
+    return wanted
+
+
+def keep(request: HttpRequest, wanted: Mapping[str, Any]) -> None:
+    """Keep these values, None for the default, and offer to undo it."""
     before = {name: chosen_by_hand(name) for name in wanted}
     for name, value in wanted.items():
         choose(name, value)
     if wanted:
-        undo.offer(request, _("Kept. It holds from the next round of visits."), "operator-settings", before)
-    return answer_kept(request, view)
+        undo.offer(
+            request, _kept_words({CHOOSABLE[name].in_force for name in wanted}), "operator-settings", before
+        )
+
+
+def _kept_words(in_force: set[InForce]) -> str:
+    if InForce.RESTART in in_force:
+        return _("Kept. It holds after a restart of Freshet.")
+    if InForce.NEXT_ROUND in in_force:
+        return _("Kept. It holds from the next round of visits.")
+    return _("Kept. It holds at once.")
 
 
 @undo.register("operator-settings")

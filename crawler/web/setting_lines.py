@@ -17,7 +17,8 @@ class SettingLine:
     """A setting as a page shows it.
 
     `value` is a bool for a switch, else text. `fixed_by` names the variable of the environment that has set
-    it. `is_look` is true for what the browser itself remembers, `off` is then what a switch that is off says.
+    it, `origin` says where it is from and when a change holds, and `is_chosen` that an operator chose it.
+    `is_look` is true for what the browser itself remembers, `off` is then what a switch that is off says.
     """
 
     name: str
@@ -28,10 +29,13 @@ class SettingLine:
     choices: Sequence[tuple[str, Any]] = ()
     unit: str = ""
     least: str = "0"
+    most: str = ""
     step: str = "any"
     link: str = ""
     link_words: str = ""
     fixed_by: str = ""
+    origin: str = ""
+    is_chosen: bool = False
     error: str = ""
     is_look: bool = False
     off: str = ""

@@ -57,6 +57,7 @@ GROUPS: tuple[tuple[_StrPromise, tuple[Tab, ...]], ...] = (
             Tab("budget", gettext_lazy("Budget and pace"), "gauge", "settings-budget", OPERATOR),
             Tab("retention", gettext_lazy("Retention"), "box", "settings-retention", OPERATOR),
             Tab("mail", gettext_lazy("Mail"), "send", "settings-mail", OPERATOR),
+            Tab("more", gettext_lazy("More settings"), "sliders", "settings-more", OPERATOR),
             Tab("signup", gettext_lazy("Sign-up"), "door", "settings-signup", OWNER),
         ),
     ),

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-from django.conf import settings
 from django.db import connection
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Least
 
+from crawler.engine.chosen import chosen as chosen_setting
 from crawler.engine.ticking import tick_seconds
 from crawler.reading.sources.kinds import MAIL
 from crawler.text.marking import gettext_noop
@@ -62,7 +62,7 @@ def end_training(now: datetime) -> int:
     """Move feeds after FEED_TRAINING_DAYS to the normal phase. Returns their number."""
     if rules().policy == TRAINING_POLICY:
         return 0
-    old = now - timedelta(days=settings.FEED_TRAINING_DAYS)
+    old = now - timedelta(days=chosen_setting("FEED_TRAINING_DAYS"))
     grown = Feed.objects.filter(
         phase=Feed.Phase.TRAINING, training_since__lte=old, last_success__isnull=False
     )
@@ -131,7 +131,7 @@ def retrieve_now(feeds: QuerySet[Feed], because: str) -> int:
     Returns the number of selected feeds. Newsletters are never selected.
     """
     now = datetime.now(UTC)
-    gap = now - timedelta(seconds=settings.FEED_MIN_GAP_SECONDS)
+    gap = now - timedelta(seconds=chosen_setting("FEED_MIN_GAP_SECONDS"))
     idle = feeds.filter(status=Feed.Status.ACTIVE, selected_at__isnull=True, lease__isnull=True)
     chosen = idle.exclude(kind=MAIL).exclude(last_attempt__gt=gap)
     return chosen.update(

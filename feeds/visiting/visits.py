@@ -8,9 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.conf import settings
-
 from crawler.database.bulk import columns_except, insert_rows, update_rows
+from crawler.engine.chosen import chosen
 from crawler.engine.ticking import tick_seconds
 from crawler.messages import Harvest
 from crawler.reading.documents import RetrievedFeed
@@ -100,7 +99,7 @@ def settle_visits(visits: Sequence[FeedVisit], *, ours: bool = False) -> None:
     a row is decided by `feeds.visiting.decision`.
     """
     _learn([visit for visit in visits if not visit.harvest.failure])
-    limits = FloorLimits(min_gap=float(settings.FEED_MIN_GAP_SECONDS), tick=tick_seconds())
+    limits = FloorLimits(min_gap=float(chosen("FEED_MIN_GAP_SECONDS")), tick=tick_seconds())
     training = training_policy()
     log: list[Retrieval] = []
     decisions = []

@@ -31,7 +31,7 @@ NEEDS: dict[str, set[str]] = {
         "story-apart", "leave-story", "join-story", "crawl-start", "crawl-change", "documents-again",
         "pipeline-links-change", "pipeline-stylesheet", "pipeline-stylesheets-try",
         "pipeline-stylesheets-keep", "experiment-start", "experiment-change", "opinions", "planning",
-        "laboratory-set", "settings-budget", "settings-retention", "settings-mail",
+        "laboratory-set", "settings-budget", "settings-retention", "settings-mail", "settings-more",
     },
     OWNER: {"people", "person-role", "person-link", "person-close", "invitation-revoke", "settings-signup"},
 }  # fmt: skip

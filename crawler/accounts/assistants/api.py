@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.http import Http404
 from drf_spectacular.utils import extend_schema, extend_schema_view
@@ -12,6 +11,7 @@ from rest_framework.request import Request
 
 from crawler.accounts.assistants.connections import disconnect
 from crawler.accounts.models import AssistantConnection
+from crawler.engine.chosen import chosen
 from crawler.web.permissions import person_of
 from crawler.web.scopes import SCOPES
 
@@ -47,7 +47,7 @@ class AssistantViewSet(
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Raise Http404 where assistants are not wanted."""
         super().initial(request, *args, **kwargs)
-        if not settings.ASSISTANTS_ENABLED:
+        if not chosen("ASSISTANTS"):
             raise Http404
 
     def get_queryset(self) -> QuerySet[AssistantConnection]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from allauth.idp.oidc import views as provider
 from allauth.idp.oidc.models import Token
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import ValidationError
@@ -29,6 +28,7 @@ from crawler.accounts.assistants.adapter import destination_of, issuer_of, resou
 from crawler.accounts.assistants.connections import connect, disconnect
 from crawler.accounts.assistants.forms import ConsentForm
 from crawler.accounts.models import AssistantConnection
+from crawler.engine.chosen import chosen
 from crawler.text.characters import unstorable
 from crawler.web.permissions import person_of
 from crawler.web.scopes import SCOPES, scopes_open_to
@@ -47,7 +47,7 @@ def if_enabled(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespo
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not settings.ASSISTANTS_ENABLED:
+        if not chosen("ASSISTANTS"):
             raise Http404
         return view(request, *args, **kwargs)
 

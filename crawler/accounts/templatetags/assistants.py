@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
-from django.conf import settings
 
 from crawler.accounts.assistants.adapter import resource_of
 from crawler.accounts.models import AssistantConnection
+from crawler.engine.chosen import chosen
 
 register = template.Library()
 
@@ -22,7 +22,7 @@ def assistants(context: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "request": request,
         "csrf_token": context.get("csrf_token"),
-        "is_enabled": settings.ASSISTANTS_ENABLED,
+        "is_enabled": chosen("ASSISTANTS"),
         "connections": own.order_by("client__name", "id"),
         "old": context.get("old"),
         "mcp_address": resource_of(request),

@@ -11,6 +11,7 @@ from crawler.accounts.views import security, sign_up
 from crawler.notices.rules.views import rules_page
 from crawler.notices.views import notifications
 from crawler.operation.site import settings_views as views
+from crawler.operation.site.more_settings_view import more
 from feeds.mail.views import newsletters
 
 urlpatterns = [
@@ -28,5 +29,6 @@ urlpatterns = [
     path("budget/", views.budget, name="settings-budget"),
     path("retention/", views.retention, name="settings-retention"),
     path("mail/", views.mail, name="settings-mail"),
+    path("more/", more, name="settings-more"),
     path("signup/", sign_up, name="settings-signup"),
 ]

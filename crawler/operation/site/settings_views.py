@@ -32,6 +32,7 @@ from crawler.frontier.models import CrawlUrl
 from crawler.notices.models import Rule, Target
 from crawler.operation.site.disk_space import days_left
 from crawler.web.models import ApiToken
+from crawler.web.more_settings import chosen_beyond_the_default
 from crawler.web.operator_settings import days_line, days_words, keep_posted, line
 from crawler.web.permissions import needs, person_of
 from crawler.web.roles import OPERATOR
@@ -462,12 +463,14 @@ def _values(request: HttpRequest) -> dict[str, str]:
     }
     if not user.is_staff:
         return values
+    changed = chosen_beyond_the_default()
     requests = round(rules().budget * Feed.objects.active().fetched().count() * 24)
     return values | {
         "budget": ngettext("%(n)s request to feeds a day", "%(n)s requests to feeds a day", requests)
         % {"n": f"{requests:,}"},
         "retention": _("articles: %(days)s") % {"days": days_words(chosen("RETENTION_ARTICLES_DAYS"))},
         "mail": urlsplit(chosen("EMAIL_URL")).hostname or _("no server yet"),
+        "more": ngettext("%(n)s chosen here", "%(n)s chosen here", changed) % {"n": changed},
         "signup": pgettext("who may sign up", "anyone")
         if chosen("SIGN_UP") == "open"
         else _("by invitation"),
