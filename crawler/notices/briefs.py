@@ -14,6 +14,8 @@ from articles.modelled.questions import ask_brief
 from articles.modelled.wording import SourcedAnswer, sourced
 from articles.personal.following import subscriber_of
 from crawler.database.readers import reading_as
+from crawler.engine.chosen import chosen
+from crawler.engine.ticking import tick_seconds
 from crawler.notices.models import Rule
 from crawler.notices.times import last_slot
 from crawler.web.limits import LimitReached
@@ -73,7 +75,7 @@ def brief_for(rule: Rule, now: datetime) -> DigestBrief | None:
 
 def _lead() -> timedelta:
     """Return how long before a digest its brief is asked for: a tick, and the time of an answer."""
-    return timedelta(seconds=settings.FEED_TICK_SECONDS + settings.MODEL_SECONDS) + SPARE
+    return timedelta(seconds=tick_seconds() + chosen("MODEL_SECONDS")) + SPARE
 
 
 def _weekday(rule: Rule) -> int | None:
