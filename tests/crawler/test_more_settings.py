@@ -98,6 +98,7 @@ def test_a_page_says_where_each_value_is_from_and_when_a_change_holds(operator: 
     assert "As Freshet comes. A change holds at once." in page
     assert 'name="reset" value="FEED_MIN_GAP_SECONDS"' in page
     assert 'max="604800"' in page
+    assert 'hx-select-oob="#o-FEED_TICK_SECONDS,#o-FEED_MIN_GAP_SECONDS,' in page
     assert "1 chosen here" in flat(operator.get("/settings/").content)
 
 

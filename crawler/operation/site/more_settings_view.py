@@ -57,6 +57,8 @@ def _page(
         "kept_at_once": True,
         "sections": sections,
         "chosen_here": sum(each.is_chosen for each in rows),
+        # After a change the page's lines say anew where their values are from.
+        "renewed": ",".join(f"#o-{each.name}" for each in rows if each.origin),
         "fixed": sum(bool(each.fixed_by) for each in rows),
     }
     return render(request, "settings/more.html", context, status=status)
