@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+import tempfile
+from datetime import UTC, datetime
+
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from articles.moving.calls import MAX_FILE
+from articles.moving.departing import write_for_readers
 from articles.moving.forms import MoveInForm
 from articles.moving.models import Move
 from articles.moving.taking import begin_file, begin_move, stop
@@ -69,6 +73,18 @@ def one_move(request: HttpRequest, pk: int) -> HttpResponse:
     }
     template = "moving/_move.html" if "HX-Request" in request.headers else "moving/move.html"
     return render(request, template, context)
+
+
+@never_cache
+@require_safe
+def moving_out(request: HttpRequest) -> FileResponse:
+    """Return feeds, marks and articles as a ZIP file that other readers take."""
+    now = datetime.now(UTC)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the answer
+    write_for_readers(subscriber_of(request.user), file, now)
+    file.seek(0)
+    name = f"for-readers-{now:%Y-%m-%d}.zip"
+    return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
 
 
 @require_POST

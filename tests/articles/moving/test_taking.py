@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -15,7 +16,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from articles.models import Article, Mark, Subscriber
-from articles.moving import taking
+from articles.moving import files, taking
 from articles.moving.models import Move
 from articles.moving.taking import begin_move, go_on, stop
 from articles.moving.values import (
@@ -27,6 +28,7 @@ from articles.moving.values import (
     MovingError,
 )
 from articles.moving.wording import came, sentence_of
+from articles.personal.following import follow
 from crawler.notices.models import Rule
 from crawler.web.limits import LimitReached
 from feeds.models import Feed
@@ -37,6 +39,7 @@ pytestmark = pytest.mark.django_db
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 NEWS, OLD = "https://news.example/feed", "https://old.example/feed"
 AT = 1_700_000_000.0
+NOW = datetime.now(UTC)
 
 
 class OtherReader:
@@ -386,3 +389,27 @@ def test_many_items_take_a_bounded_number_of_queries(
     with django_assert_max_num_queries(60):
         go_on(move.pk, datetime.now(UTC))
     assert Mark.objects.count() == taking.ITEMS
+
+
+def test_what_moves_out_can_move_in(
+    client: Client, reader: Subscriber, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    feed = visited(title="News")
+    follow(reader, feed, folder="Sea", title="Mine")
+    stranger = make_article(make_feed(), title="Of a feed that is not followed")
+    first, second = (make_article(feed, title=f"Item {n}", content=f"<p>{n}</p>") for n in (1, 2))
+    Mark.objects.create(subscriber=reader, article=first, starred=NOW, labels=["Ferry"])
+    Mark.objects.create(subscriber=reader, article=second, read=NOW)
+    client.force_login(reader.user, BACKEND)
+    data = b"".join(client.get("/me/move/out.zip").streaming_content)  # type: ignore[arg-type]
+    file = tmp_path / "out.zip"
+    call_command("export_account", "mara", str(file), "--for-readers", stdout=StringIO())
+    assert set(zipfile.ZipFile(file).namelist()) == {"feeds.opml", "starred.json", "articles-001.json"}
+    part = files.read_export("out.zip", data)
+    assert part.feeds == (MovedFeed(NEWS, "Mine", "Sea"),)
+    found = {
+        item.identity or item.url: (item.read, item.starred is not None, item.labels) for item in part.items
+    }
+    assert len(found) == 2
+    assert sorted(found.values()) == [(False, True, ("Ferry",)), (True, False, ())]
+    assert stranger.url not in {item.url for item in part.items}
