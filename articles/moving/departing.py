@@ -24,6 +24,7 @@ A_FILE = 1_000
 """Articles of one file: PHP reads each as a whole."""
 STARRED, READ, UNREAD = (f"user/-/state/com.google/{name}" for name in ("starred", "read", "unread"))
 LABEL = "user/-/label/"
+_KEPT = Q(starred__isnull=False) | (Q(labels__isnull=False) & ~Q(labels=[]))
 
 
 def write_for_readers(subscriber: Subscriber, out: IO[bytes], now: datetime) -> int:
@@ -34,9 +35,10 @@ def write_for_readers(subscriber: Subscriber, out: IO[bytes], now: datetime) -> 
     count = 0
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("feeds.opml", export_subscriptions(subscriber))
-        kept = ~Q(labels=[]) | Q(starred__isnull=False)
-        count += _write(archive, "starred.json", _items(_articles(subscriber).filter(kept)))
-        others = _items(_articles(subscriber).exclude(kept)[:MAX_ARTICLES])
+        count += _write(archive, "starred.json", _items(_articles(subscriber).filter(_KEPT)))
+        # Not by exclude(): most articles have no mark, and NOT of unknown is unknown.
+        plain = Q(starred__isnull=True) & (Q(labels=[]) | Q(labels__isnull=True))
+        others = _items(_articles(subscriber).filter(plain)[:MAX_ARTICLES])
         number = 0
         while part := list(islice(others, A_FILE)):
             number += 1
@@ -52,7 +54,7 @@ def _articles(subscriber: Subscriber) -> Any:
     ).annotate(
         was_read=F("mark__read"), starred=F("mark__starred"), labels=F("mark__labels")
     )  # fmt: skip
-    rows = marked.filter(Q(feed__in=followed) | Q(starred__isnull=False) | ~Q(labels=[]))
+    rows = marked.filter(Q(feed__in=followed) | _KEPT)
     return rows.exclude(feed__kind__in=(SAVED, MAIL)).order_by("-published", "-id")
 
 
@@ -73,11 +75,7 @@ def _items(articles: Any) -> Iterator[dict[str, Any]]:
             "timestampUsec": f"{seconds}000000",
             "alternate": [{"href": article.url, "type": "text/html"}] if article.url else [],
             "content": {"content": body_of(article).shown},
-            "categories": [
-                *states,
-                *(f"{LABEL}{label}" for label in article.labels or ()),
-                *article.categories,
-            ],
+            "categories": [*states, *labels, *article.categories],
             "origin": {
                 "streamId": f"feed/{article.feed.url}",
                 "feedUrl": article.feed.url,

@@ -398,6 +398,7 @@ def test_what_moves_out_can_move_in(
     follow(reader, feed, folder="Sea", title="Mine")
     stranger = make_article(make_feed(), title="Of a feed that is not followed")
     first, second = (make_article(feed, title=f"Item {n}", content=f"<p>{n}</p>") for n in (1, 2))
+    make_article(feed, title="Item 3")
     Mark.objects.create(subscriber=reader, article=first, starred=NOW, labels=["Ferry"])
     Mark.objects.create(subscriber=reader, article=second, read=NOW)
     client.force_login(reader.user, BACKEND)
@@ -407,9 +408,6 @@ def test_what_moves_out_can_move_in(
     assert set(zipfile.ZipFile(file).namelist()) == {"feeds.opml", "starred.json", "articles-001.json"}
     part = files.read_export("out.zip", data)
     assert part.feeds == (MovedFeed(NEWS, "Mine", "Sea"),)
-    found = {
-        item.identity or item.url: (item.read, item.starred is not None, item.labels) for item in part.items
-    }
-    assert len(found) == 2
-    assert sorted(found.values()) == [(False, True, ("Ferry",)), (True, False, ())]
+    found = [(item.read, item.starred is not None, item.labels) for item in part.items]
+    assert sorted(found) == [(False, False, ()), (False, True, ("Ferry",)), (True, False, ())]
     assert stranger.url not in {item.url for item in part.items}
