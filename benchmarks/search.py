@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.database import own_database
+from benchmarks.goals import Goal
 
-GOAL = 100.0
-"""Milliseconds for 95 of 100 searches."""
+GOAL, PHRASE_GOAL = 150.0, 300.0
+"""Milliseconds for 95 of 100 searches, of all kinds and for a phrase."""
 VOCABULARY, AUTHORS, TAGS = 40_000, 2_000, 300
 LANGUAGES = ("en", "en", "en", "de", "fr", "es")
 AT_ONCE = 5_000
@@ -187,6 +188,7 @@ def measure(words: Sequence[str], requests: int) -> None:
     client.get("/search/", {"q": words[100]})
     keep_what_is_loaded()
     every: list[float] = []
+    phrases: list[float] = []
     for kind, make in queries(words, random.Random(3)).items():
         columns = []
         for ask in (
@@ -196,11 +198,12 @@ def measure(words: Sequence[str], requests: int) -> None:
         ):
             milliseconds = [timed(ask, make()) for _ in range(requests)]
             every += milliseconds
+            phrases += milliseconds if kind == "a phrase" else []
             columns.append(f"{statistics.median(milliseconds):7.1f} {percentile(milliseconds):7.1f}")
         print(f"{kind:26} page {columns[0]}  as typed {columns[1]}  API {columns[2]}", flush=True)
-    p95 = percentile(every)
-    print(f"all: p50 {statistics.median(every):.1f} ms, p95 {p95:.1f} ms, goal {GOAL:.0f} ms: "
-          f"{'reached' if p95 <= GOAL else 'MISSED'}")  # fmt: skip
+    print(f"all: p50 {statistics.median(every):.1f} ms")
+    print(Goal("all, p95", percentile(every), GOAL, "ms", most=True))
+    print(Goal("a phrase, p95", percentile(phrases), PHRASE_GOAL, "ms", most=True))
 
 
 def timed(ask: Callable[[str], Any], query: str) -> float:
