@@ -46,7 +46,7 @@ _SAME = "|".join((
     r"WebSub|Turtle|TriG|N-Quads|N-Triples|XHTML|GRDDL|PageRank|PostgreSQL|Prometheus|OpenStreetMap|YouTube",
     r"Reddit|FreshRSS|FeedHQ|Miniflux|Google Reader|Reeder|FeedMe|Read You|Fluent Reader|Capy Reader|ReadKit",
     r"FocusReader|NewsFlash|Fiery Feeds",
-    r"Feedly|Inoreader|NetNewsWire|Kumagai|Yamana|ToE|Beta|demo",
+    r"Feedly|Inoreader|The Old Reader|BazQux|NewsBlur|Feedbin|Nextcloud News|Google Takeout|NetNewsWire|Kumagai|Yamana|ToE|Beta|demo",
     r"keeper|mara|kB|MB|GB|ms|min(?!-)|[smhMTKB]|p\d\d|UTF-8|etag|http-\d+|de|en|fr|es|ja|[\da-f]{4,}|link-score",
     r"breadth-first|opic|known-rank|host-round-robin|oracle|server-sampling(?:\+[ABC])?|history|adaptive|round-robin|min-delay|commafeed",
     r"advarss(?:-training)?|newsblur|nutch-adaptive|freshness|full-information|fetch|detect|transform|index",

@@ -220,5 +220,6 @@ def _own_feeds(person: User, found: ServiceStanding) -> StatusFact:
     message = ngettext("One has a problem.", "%(count)s have problems.", failing)
     words = message % {"count": amount(failing)}
     if found.cause == "offline":
-        words = f"{words} {_('Most of it ends when the web can be reached.')}"
+        later = _("Most of it ends when the web can be reached.")
+        words = f"{words} {later}"
     return StatusFact(name, "warn", words, deed=Deed(_("Look at your feeds"), reverse("me-feeds")))
