@@ -1,8 +1,8 @@
 """Watches in a backup of changedetection.io, or in a list of addresses. Pure.
 
 A backup is a ZIP file: up to version 0.49 with `url-watches.json`, later with a `watch.json` in the directory
-of each watch and a `tag.json` in that of each tag. `url-watches.json` alone is read as well, and so is a text
-with one address to a line, with tags behind it.
+of each watch and a `tag.json` in that of each tag. `url-watches.json` alone is read as well, and so are the
+jobs of urlwatch and webchanges, and a text with one address to a line, with tags behind it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from crawler.text.marking import gettext_noop
 from crawler.text.patterns import PatternError, compiled
 from crawler.text.reasons import Reason
 from recrawl.importing.browser_steps import steps_of_lines
+from recrawl.importing.urlwatch import is_urlwatch, jobs_of
 
 MAX_WATCHES = 10_000
 MAX_MEMBERS = 500_000
@@ -127,9 +128,24 @@ def _check_number(watches: int) -> None:
 def _of_text(data: bytes) -> list[ForeignWatch]:
     if data.lstrip()[:1] in (b"{", b"["):
         return _of_state(_decoded(data))
+    if is_urlwatch(text := _text(data)):
+        return _of_jobs(text)
     # Counted before any is read: 48 MB of short lines would be some GB of watches.
     _check_number(sum(1 for line in io.BytesIO(data) if line.strip()))
     return [_of_line(line) for line in _text(data).splitlines() if line.strip()]
+
+
+def _of_jobs(text: str) -> list[ForeignWatch]:
+    """Return the pages of a file of urlwatch or webchanges; what its commands print is no page."""
+    try:
+        jobs = list(jobs_of(text))
+    except ValueError as error:
+        raise BackupError(gettext_noop("The YAML in this file is damaged.")) from error
+    return [
+        ForeignWatch(url, title, settings=settings, lost=tuple(lost))
+        for url, title, settings, lost in jobs
+        if url
+    ]
 
 
 def _text(data: bytes) -> str:

@@ -264,3 +264,47 @@ def test_the_page_and_the_api_and_the_command_take_a_file(client: Client, tmp_pa
     assert Site.objects.filter(url="https://c.example/").exists()
     with pytest.raises(CommandError):
         call_command("import_watches", str(tmp_path / "none"))
+
+
+JOBS = b"""name: Prices
+url: https://shop.example/lamp
+filter:
+  - css: .price
+  - html2text
+  - strip
+---
+name: News of the harbour
+navigate: https://harbour.example/
+filters:
+  - xpath: {path: //main}
+  - delete_lines_containing: Today
+  - sort
+---
+name: Uptime
+command: uptime
+---
+url: https://old.example/list
+filter: element-by-id:content,html2text
+headers: {X-Key: secret}
+"""
+
+
+def test_jobs_of_urlwatch_are_taken_over() -> None:
+    first, second, third = watches_of(io.BytesIO(JOBS))
+    assert (first.url, first.title, first.settings) == (
+        "https://shop.example/lamp", "Prices", {"parts": ["css:.price"]}
+    )  # fmt: skip
+    assert first.lost == ()
+    assert second.settings == {"browser": True, "parts": ["xpath://main"], "ignore_patterns": ["Today"]}
+    assert second.lost == ("some of its filters",)
+    assert (third.url, third.settings) == ("https://old.example/list", {"parts": ["css:#content"]})
+    assert third.lost == ("its request headers",)
+
+
+def test_damaged_yaml_is_refused() -> None:
+    with pytest.raises(BackupError, match="YAML"):
+        watches_of(io.BytesIO(b"url: [https://a.example\n---\n: :"))
+    bomb = "url: https://a.example\na: &a [x,x,x,x,x,x,x,x]\n" + "".join(
+        f"{chr(98 + n)}: &{chr(98 + n)} [{','.join([f'*{chr(97 + n)}'] * 9)}]\n" for n in range(20)
+    )
+    assert [watch.url for watch in watches_of(io.BytesIO(bomb.encode()))] == ["https://a.example"]

@@ -13,7 +13,7 @@ from recrawl.importing.watches import import_watches
 class Command(BaseCommand):
     """A command that imports watches."""
 
-    help = "Watch the pages of a backup of changedetection.io, or of a text with one address to a line."
+    help = "Watch the pages of a backup of changedetection.io, of jobs of urlwatch, or of a list."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
