@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 SYSTEM := $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: run test test-browser lint install requirements compiled messages schema dist docs
+.PHONY: run test test-browser lint install requirements compiled messages schema api sbom dist docs
 .DEFAULT_GOAL := run
 
 # Everything on this machine, PostgreSQL included. Ctrl-C ends it. PORT=8001 make run takes another port.
@@ -47,6 +47,14 @@ messages: $(VENV)/dev.stamp
 # Write the tables that a new database gets at once; after a new migration.
 schema: $(VENV)/dev.stamp
 	$(PYTHON) contrib/schema.py
+
+# Write down what programs may rely on in the API; a test compares.
+api: $(VENV)/dev.stamp
+	$(PYTHON) contrib/api.py
+
+# Write the bill of materials (CycloneDX) of the version that a build would have.
+sbom: $(VENV)/dev.stamp
+	$(PYTHON) contrib/sbom.py "$$($(PYTHON) manage.py version | cut -d' ' -f2)"
 
 # Pin and hash what requirements/*.in name; needs uv.
 requirements:

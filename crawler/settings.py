@@ -577,6 +577,8 @@ SPECTACULAR_SETTINGS = {
         "DocumentSource": "crawler.pipeline.models.Document.Source",
         "DocumentState": "crawler.pipeline.models.Document.State",
         "TopicKind": "articles.models.Topic.Kind",
+        "MoveKind": "articles.moving.models.Move.Kind",
+        "MoveState": "articles.moving.models.Move.State",
         "ChangeKind": "recrawl.models.Change.Kind",
         "SiteState": "recrawl.models.Site.State",
         "SiteKind": "recrawl.models.Site.Kind",
