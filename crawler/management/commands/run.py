@@ -24,7 +24,7 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import KombuError
 from redis import RedisError
@@ -230,11 +230,29 @@ def migrate() -> str:
         executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if plan:
-        call_command("migrate", interactive=False, verbosity=0)
+        _upgrade()
     executor.check_replacements()  # notes squashed migrations of which there was nothing to run
     if is_new:
         return "tables made"
     return f"{len(plan)} run" if plan else "none to run"
+
+
+def _upgrade() -> None:
+    """Bring the tables up to date, all or nothing. Raises CommandError, after which they are as they were.
+
+    Of six migrations whose fourth failed, three stayed: neither this version nor the one before could go on.
+    """
+    try:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                # Otherwise a table with new rows could not be altered before the end.
+                cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            call_command("migrate", interactive=False, verbosity=0)
+    except Exception as error:
+        raise CommandError(
+            f"the tables could not be brought up to date, and are as they were ({first_line(error)}): "
+            "start the version before, whose data they are, and tell its makers"
+        ) from error
 
 
 def collect_static() -> str:
