@@ -120,7 +120,7 @@ def test_the_order_takes_few_queries(ann, django_assert_max_num_queries):
     for i in range(40):
         last = enriched(f"w{i % 7}", feed=feed, published=NOW + HOUR * i)
     note(ann, [last.pk], Kind.MORE, NOW)
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(4):
         assert len(ranked(ann, Article.objects.all())) == 40
 
 
