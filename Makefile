@@ -70,7 +70,7 @@ dist: $(VENV)/dev.stamp
 docs: $(VENV)/docs.stamp
 	rm -rf dist/pages dist/site
 	mkdir -p dist/pages
-	cp --parents *.md docs/*.md docs/*.png docs/notes/*.md dist/pages
+	cp --parents *.md docs/*.md docs/*.png docs/*.txt docs/notes/*.md dist/pages
 	cp -r docs/figures dist/pages/docs/
 	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build --strict --quiet --config-file contrib/site/mkdocs.yml
 
