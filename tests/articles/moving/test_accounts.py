@@ -399,7 +399,6 @@ def test_a_secret_is_in_no_text() -> None:
         ({"Retry-After": "soon"}, 60, 60),
         ({}, 60, 60),
         ({"X-Reader-Limits-Reset-After": "4000.5"}, 4000.5, 4000.5),
-        ({"Retry-After": format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)}, 60, 91),
     ],
 )
 def test_the_time_to_wait(headers: dict[str, str], least: float, most: float) -> None:
@@ -407,6 +406,13 @@ def test_the_time_to_wait(headers: dict[str, str], least: float, most: float) ->
         part = next(parts(account(server, "miniflux")))
     assert least <= part.wait <= most
     assert part.cursor
+
+
+def test_the_time_to_wait_may_be_a_date() -> None:
+    until = format_datetime(datetime.now(UTC) + timedelta(seconds=3600), usegmt=True)
+    with ReaderServer(flux(), [Said("", 429, {"Retry-After": until})]) as server:
+        part = next(parts(account(server, "miniflux")))
+    assert 3000 <= part.wait <= 3601
 
 
 def test_a_server_that_is_out_of_order() -> None:
