@@ -29,6 +29,8 @@ from articles.personal.archive import MarkRow, take_marks
 from articles.personal.following import folder_named, follow, renew_outputs
 from articles.personal.versions import touch
 from articles.saved.carrying import SavedRow, take_saved_pages
+from articles.saved.models import SavedPage
+from articles.saved.saving import PageToSave, save_pages
 from crawler.database.secrets import UnreadableError
 from crawler.fetching.http.urls import BadUrl, page_key
 from crawler.reading.documents import Entry
@@ -404,9 +406,18 @@ def _save_homeless(move: Move, items: Sequence[MovedItem], now: datetime) -> Non
         )
         for item in kept
     ]
+    pages = [
+        PageToSave(
+            item.url, title=item.title, saved=row.saved, content=item.content, text=item.text
+        )
+        for item, row in zip(kept, rows, strict=True)
+    ]  # fmt: skip
     try:
         with transaction.atomic():
-            move.count("saved", take_saved_pages(move.subscriber, rows, now) if rows else 0)
+            # With the other server's copy: the page may be gone from the web (a stranger's try, issue 65).
+            saved = save_pages(move.subscriber, pages, now, SavedPage.Way.FILE)
+            move.count("saved", sum(not isinstance(one, BadUrl) and one.is_new for one in saved))
+            take_saved_pages(move.subscriber, rows, now)
     except LimitReached as error:
         _leave_out(move, [str(error)])
     move.count("homeless", len(items) - len(kept))
@@ -427,5 +438,8 @@ def _leave_out(move: Move, words: Iterable[str]) -> None:
 
 def _end(move: Move, state: str) -> None:
     move.state, move.ended, move.sealed = state, datetime.now(UTC), ""
+    if state == Move.State.DONE and not move.is_rehearsal:
+        feeds = list(move.feeds.values())
+        move.counts["waiting"] = move.subscriber.carried_marks.filter(feed__in=feeds).count()
     if state == Move.State.STOPPED and move.pk:
         move.parts.all().delete()

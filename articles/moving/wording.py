@@ -60,6 +60,11 @@ def came(move: Move) -> list[str]:
         (counts.get("homeless", 0), _("%(count)s of feeds that you no longer follow are left out")),
     ]
     lines = [text % {"count": amount(number)} for number, text in words if number]
+    if waiting := counts.get("waiting", 0):
+        words_of_waiting = ngettext(
+            "%(count)d mark waits for its article.", "%(count)d marks wait for their articles.", waiting
+        )
+        lines.append(words_of_waiting % {"count": waiting})
     if move.is_rehearsal and about > items:
         lines.append(
             _("Only the first %(count)s articles were looked at, of about %(all)s.")

@@ -133,7 +133,9 @@ def test_all_that_an_account_has_comes(monkeypatch: pytest.MonkeyPatch, reader: 
     assert second.published == datetime.fromtimestamp(AT + 2, UTC)
     assert Article.objects.get(url="https://news.example/3").pk not in {m.article_id for m in marks.values()}
     assert marks["https://old.example/4"].starred is not None
-    assert [page.article.url for page in reader.saved_pages.all()] == ["https://gone.example/5"]
+    (saved,) = reader.saved_pages.all()
+    assert (saved.article.url, saved.article.text) == ("https://gone.example/5", "Text 5")
+    assert Mark.objects.get(article=saved.article).starred is not None
     assert Article.objects.filter(url="https://gone.example/6").count() == 0
     assert Rule.objects.get().expression == "(?i)deal"
     assert "X=1" in move.left_out
@@ -253,6 +255,7 @@ def test_readers_make_no_articles_that_others_see(monkeypatch: pytest.MonkeyPatc
     assert list(Article.objects.values_list("pk", flat=True)) == [known.pk]
     assert Mark.objects.get(subscriber=plain).article_id == known.pk
     assert plain.carried_marks.count() == 1
+    assert "1 mark waits for its article." in came(move)
 
 
 def test_failures_are_named_and_tried_again(monkeypatch: pytest.MonkeyPatch, reader: Subscriber) -> None:
