@@ -62,6 +62,7 @@ def store_arrivals(
     results: dict[int, StoredEntries] = {}
     for arrival, entry_keys in zip(arrivals, keys, strict=True):
         dated: list[Dated] = []
+        rows: list[Article] = []
         first: list[Dated] = []
         if arrival.previous is None:
             claims = [(entry.published, entry.updated) for entry in arrival.entries]
@@ -76,10 +77,11 @@ def store_arrivals(
             dated.append(date)
             row = _fresh(arrival, entry, key, date)
             row.image = row.image if pictures else ""
-            new_rows.append(row)
+            rows.append(row)
         edited = sum(_rewrite(arrival, entry) for entry in arrival.edited)
         published = tuple(date.published for date in dated if date.source == "feed")
-        results[arrival.feed_id] = StoredEntries(len(dated), edited, published)
+        results[arrival.feed_id] = StoredEntries(len(rows), edited, published, rows)
+        new_rows += rows
     if pages:
         _attach_pages(new_rows)
     insert_rows(Article, new_rows)

@@ -142,9 +142,9 @@ def keep_entries(visits: Sequence[FeedVisit], **_: object) -> dict[int, StoredEn
 
 
 @receiver(mailed)
-def raise_versions(feeds: Sequence[int], **_: object) -> None:
+def raise_versions(stored: Mapping[int, StoredEntries], **_: object) -> None:
     """Raise the versions of feeds that have new articles from mail."""
-    touch(feeds)
+    touch(list(stored))
 
 
 @receiver(settled)

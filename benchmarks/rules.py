@@ -141,9 +141,11 @@ def run(words: Sequence[str], feeds: Sequence[int], number: int, many: int) -> t
         ]
         before = processor_seconds(processes)
         with transaction.atomic():
-            store_arrivals(arrivals)
+            stored_entries = store_arrivals(arrivals)
             between = processor_seconds(processes)
-            hits += apply_on_arrival(dict.fromkeys(chosen, ENTRIES), datetime.now(UTC))
+            hits += apply_on_arrival(
+                {feed: entries.articles for feed, entries in stored_entries.items()}, datetime.now(UTC)
+            )
             after = processor_seconds(processes)
         stored, ruled = stored + between - before, ruled + after - between
         done += FEEDS_AT_ONCE * ENTRIES

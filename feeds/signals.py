@@ -11,7 +11,8 @@ A receiver that keeps entries returns what it stored, as `feeds.visiting.visits.
 """
 
 mailed = Signal()
-"""Feeds have new articles without a visit, from mail: `feeds`, their primary keys. In that transaction."""
+"""Feeds have new articles without a visit, from mail: `stored`, as StoredEntries by feed id. In that
+transaction."""
 
 links_mailed = Signal()
 """A person has sent addresses of pages to an address of their own: `user`, `urls`, and a `note`."""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from celery import shared_task
@@ -12,6 +13,8 @@ from django.dispatch import receiver
 
 from crawler.engine.signals import planned, settled, ticked
 from crawler.engine.work import Stored
+from feeds.signals import mailed
+from feeds.visiting.visits import StoredEntries
 from feeds.work import FeedWork
 
 log = logging.getLogger(__name__)
@@ -36,8 +39,16 @@ def act_on_arrivals(stored: Stored, **_: object) -> None:
     from crawler.notices.rules.applying import apply_on_arrival
 
     visits = stored.get(FeedWork, ())
-    if new := {visit.feed.id: visit.stored.new for visit in visits if visit.stored.new}:
+    if new := {visit.feed.id: visit.stored.articles for visit in visits if visit.stored.articles}:
         apply_on_arrival(new, datetime.now(UTC))
+
+
+@receiver(mailed)
+def act_on_mail(stored: Mapping[int, StoredEntries], **_: object) -> None:
+    """Let rules act on newsletters that were just stored."""
+    from crawler.notices.rules.applying import apply_on_arrival
+
+    apply_on_arrival({feed: entries.articles for feed, entries in stored.items()}, datetime.now(UTC))
 
 
 @receiver(planned)

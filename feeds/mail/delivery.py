@@ -251,7 +251,7 @@ def _keep(newsletter: Newsletter, letter: ReadMail, now: datetime) -> None:
     _learn(feed, moment)
     language = letter.mail.language[:20] or feed.language
     Feed.objects.filter(pk=feed.pk).update(last_new=max(moment, feed.last_new or moment), language=language)
-    mailed.send(sender=Feed, feeds=[feed.pk])
+    mailed.send(sender=Feed, stored=stored)
 
 
 def _visit(feed: Feed, mail: Mail, now: datetime, moment: datetime) -> FeedVisit:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from crawler.database.bulk import columns_except, insert_rows, update_rows
 from crawler.engine.chosen import chosen
@@ -33,11 +34,15 @@ CHANGED = columns_except(
 
 @dataclass(frozen=True, slots=True)
 class StoredEntries:
-    """The entries that a visit stored: new and edited ones in number, publication times in epoch seconds."""
+    """The entries that a visit stored: new and edited ones in number, publication times in epoch seconds.
+
+    `articles` are the rows of the new ones, with an article's columns but without primary keys.
+    """
 
     new: int = 0
     edited: int = 0
     published: tuple[float, ...] = ()
+    articles: Sequence[Any] = ()
 
 
 @dataclass(slots=True)

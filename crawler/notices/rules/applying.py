@@ -9,10 +9,12 @@ run twice.
 from __future__ import annotations
 
 import logging
+import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -43,6 +45,8 @@ MAX_APPLIED = 100_000
 SLACK = timedelta(minutes=1)
 LATE = timedelta(days=2)
 """Time after its arrival within which an article's enrichment makes rules look at it again."""
+Identity = tuple[int, uuid.UUID]
+"""The feed of an article, and the key of its identity there."""
 COLUMNS = ("pk", "feed_id", "title", "text", "author", "url", "categories", "language")
 
 
@@ -92,21 +96,58 @@ def acting_rules() -> ActingRules:
     return _known[1]
 
 
-def apply_on_arrival(new: Mapping[int, int], now: datetime) -> int:
-    """Apply rules to articles that were just stored: the newest of feeds, so many of each by its key.
+def apply_on_arrival(new: Mapping[int, Sequence[Any]], now: datetime) -> int:
+    """Apply rules to articles that were just stored, by the keys of their feeds. Returns the number of hits.
 
-    Runs in the caller's transaction; an error undoes its own work alone, and the next tick makes up for it.
-    Returns the number of hits.
+    The rows, with an article's columns, are those that storing has in memory; PostgreSQL is asked for the
+    keys of the few that are hit. Reading all of them back was a quarter of the cost of rules. Runs in the
+    caller's transaction; an error undoes its own work alone, and the next tick makes up for it.
     """
     rules = acting_rules()
     if not rules.by_key:
         return 0
     try:
+        hits = _hits_among(rules, new)
+        if not hits:
+            return 0
         with transaction.atomic():
-            return _apply(rules, _newest_of(new), now, on_arrival=True)
+            keys = _primary_keys({pair for pairs in hits.values() for pair in pairs})
+            stored = {rule: [keys[pair] for pair in pairs if pair in keys] for rule, pairs in hits.items()}
+            return act(stored, now, just_stored=True)
     except Exception:
         log.exception("rules could not be applied to new articles")
         return 0
+
+
+def _hits_among(rules: ActingRules, new: Mapping[int, Sequence[Any]]) -> dict[Rule, list[Identity]]:
+    """Return feed and identity of the articles that each rule hits."""
+    rules_of_feeds = _rules_of_feeds(rules, new, on_arrival=True)
+    allowance, hits = PatternAllowance(), defaultdict(list)
+    for feed, keys in rules_of_feeds.items():
+        for row in new[feed]:
+            for rule in rules.matcher.matching(_matched(row), keys, allowance):
+                hits[rules.by_key[rule]].append((feed, row.identity_key))
+    return hits
+
+
+def _matched(row: Any) -> MatchedArticle:
+    """Return the parts of an article's row that rules look at."""
+    return MatchedArticle(
+        row.title, row.text[:BODY], row.author, row.url, tags=row.categories, language=row.language
+    )
+
+
+def _primary_keys(identities: Collection[Identity]) -> dict[Identity, int]:
+    """Return the primary keys of articles by their feeds and identities."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            SELECT feed_id, identity_key, id FROM {Article._meta.db_table}
+            JOIN unnest(%s::bigint[], %s::uuid[]) AS hit(feed, key) ON feed_id = feed AND identity_key = key
+            """,  # noqa: S608 - the table's own name
+            [[feed for feed, _key in identities], [key for _feed, key in identities]],
+        )
+        return {(feed, key): pk for feed, key, pk in cursor.fetchall()}
 
 
 def apply_at_tick(now: datetime) -> int:
@@ -176,33 +217,34 @@ def _in_scope(rule: Rule) -> QuerySet[Article]:
 
 def _apply(
     rules: ActingRules, articles: Iterable[tuple[int, int, MatchedArticle]], now: datetime, *,
-    on_arrival: bool = False, subscriptions: QuerySet[Subscription] | None = None,
+    subscriptions: QuerySet[Subscription] | None = None,
 ) -> int:  # fmt: skip
     """Match articles with the rules of those who follow their feeds, and act. Returns the number of hits."""
     rows = list(articles)
-    wanted = _wanted(rules, {feed for _key, feed, _article in rows}, on_arrival, subscriptions)
+    rules_of_feeds = _rules_of_feeds(
+        rules, {feed for _key, feed, _article in rows}, subscriptions=subscriptions
+    )
     allowance, hits = PatternAllowance(), defaultdict(list)
     for key, feed, article in rows:
-        for rule in rules.matcher.matching(article, wanted.get(feed, ()), allowance):
+        for rule in rules.matcher.matching(article, rules_of_feeds.get(feed, ()), allowance):
             hits[rules.by_key[rule]].append(key)
     return act(hits, now)
 
 
-def _wanted(
-    rules: ActingRules, feeds: Collection[int], on_arrival: bool,
+def _rules_of_feeds(
+    rules: ActingRules, feeds: Collection[int], *, on_arrival: bool = False,
     subscriptions: QuerySet[Subscription] | None = None,
 ) -> dict[int, frozenset[int]]:  # fmt: skip
     """Return the keys of the rules that are asked of the articles of each feed."""
     rows = Subscription.objects.all() if subscriptions is None else subscriptions
-    rows = rows.filter(feed__in=feeds, subscriber__user__in=list(rules.by_user))
-    wanted: dict[int, frozenset[int]] = {}
+    rows = rows.filter(feed__in=list(feeds), subscriber__user__in=list(rules.by_user))
+    keys_of_feeds: dict[int, frozenset[int]] = {}
     for feed, user, folder in rows.values_list("feed", "subscriber__user", "folder"):
         keys = rules.everywhere(user, folder, on_arrival=on_arrival)
         about = [rules.by_key[key] for key in rules.by_feed.get((user, feed), ())]
-        if asked := [rule.pk for rule in about if _is_asked(rule, folder, on_arrival)]:
-            keys |= frozenset(asked)
-        wanted[feed] = wanted[feed] | keys if feed in wanted else keys
-    return wanted
+        keys |= frozenset(rule.pk for rule in about if _is_asked(rule, folder, on_arrival))
+        keys_of_feeds[feed] = keys_of_feeds[feed] | keys if feed in keys_of_feeds else keys
+    return keys_of_feeds
 
 
 def _is_asked(rule: Rule, folder: str, on_arrival: bool) -> bool:
@@ -251,22 +293,3 @@ def _articles(rows: QuerySet[Article]) -> Iterator[tuple[int, int, MatchedArticl
             feed,
             MatchedArticle(title, text[:BODY], author, url, tags=tags, language=language, is_copy=is_copy),
         )
-
-
-def _newest_of(new: Mapping[int, int]) -> Iterator[tuple[int, int, MatchedArticle]]:
-    """Yield the articles that were stored last in feeds, so many of each."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""
-            SELECT article.* FROM unnest(%s::bigint[], %s::int[]) AS given(feed, many)
-            CROSS JOIN LATERAL (
-                SELECT id, feed_id, title, left(text, {BODY}), author, url, categories, language
-                FROM {Article._meta.db_table} WHERE feed_id = given.feed
-                ORDER BY feed_id DESC, id DESC LIMIT given.many  -- not all articles backwards
-            ) AS article
-            """,  # noqa: S608 - the table's own name
-            [list(new), list(new.values())],
-        )
-        rows = cursor.fetchall()
-    for key, feed, title, text, author, url, tags, language in rows:
-        yield key, feed, MatchedArticle(title, text, author, url, tags=tags, language=language)

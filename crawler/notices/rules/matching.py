@@ -67,29 +67,36 @@ class MatchedArticle:
         self, title: str = "", text: str = "", author: str = "", address: str = "", *,
         tags: Sequence[str] = (), language: str = "", is_copy: bool = False,
     ) -> None:  # fmt: skip
-        parts = {"title": (title,), "text": (text,), "author": (author,), "address": (address,), "tag": tags}
-        self._parts = {name: tuple(map(_trimmed, values)) for name, values in parts.items()}
-        self._parts[""] = tuple(part for values in self._parts.values() for part in values)
+        self._raw = {
+            "title": (title,),
+            "text": (text,),
+            "author": (author,),
+            "address": (address,),
+            "tag": tags,
+        }
         self.tags, self.language, self.is_copy = tags, language.casefold(), is_copy
+        self._parts: dict[str, tuple[str, ...]] = {}
         self._plain: dict[str, str] = {}
 
     def parts(self, field: str) -> tuple[str, ...]:
         """Return the texts that are in a field, or in all with "": in each, `^` is the beginning."""
+        if field not in self._parts:
+            names = (field,) if field else FIELDS
+            self._parts[field] = tuple(_trimmed(value) for name in names for value in self._raw[name])
         return self._parts[field]
 
     def plain(self, field: str) -> str:
         """Return a part, or all with "", as words are compared with it."""
         if field not in self._plain:
-            self._plain[field] = plain_text("\n".join(self._parts[field]))
+            self._plain[field] = plain_text("\n".join(self.parts(field)))
         return self._plain[field]
 
-    @cached_property
-    def tokens(self) -> frozenset[str]:
-        """The whole words of all its parts."""
-        text = "\n".join(self._parts[""])
+    def tokens(self) -> Collection[str]:
+        """Return the whole words of all its parts, some of them more than once."""
+        text = "\n".join([value for values in self._raw.values() for value in values])
         if text.isascii():  # a third of the time
-            return frozenset(text.encode().translate(_PLAIN_ASCII).decode().split())
-        return frozenset(_TOKEN.findall(self.plain("")))
+            return text.encode().translate(_PLAIN_ASCII).decode().split()
+        return _TOKEN.findall(self.plain(""))
 
     @cached_property
     def plain_tags(self) -> frozenset[str]:
@@ -99,7 +106,7 @@ class MatchedArticle:
     @cached_property
     def length(self) -> int:
         """The number of words of its text; a Chinese or Japanese sign counts as one."""
-        return sum(1 for part in self._parts["text"] for _ in _WORD_OR_SIGN.finditer(part))
+        return sum(1 for part in self.parts("text") for _ in _WORD_OR_SIGN.finditer(part))
 
 
 def _trimmed(text: str) -> str:
@@ -194,7 +201,7 @@ class Matcher:
     """Rules by their keys, found for an article without asking each."""
 
     def __init__(self, rules: Mapping[int, ArticleConditions]) -> None:
-        """Index the rules; those whose expression is none match nothing."""
+        """Index the rules. An expression is compiled when an article first comes near it."""
         self._rules: dict[int, ArticleConditions] = {}
         self._by_token: dict[str, list[int]] = defaultdict(list)
         self._by_tag: dict[str, list[int]] = defaultdict(list)
@@ -202,11 +209,6 @@ class Matcher:
         self._unwanted: set[str] = set()
         self._others: list[int] = []
         for key, conditions in rules.items():
-            try:
-                check_expression(conditions.expression)
-                check_expression(conditions.without_expression)
-            except PatternError:
-                continue
             self._rules[key] = conditions
             self._index(key, conditions)
 
@@ -225,15 +227,24 @@ class Matcher:
     def matching(
         self, article: MatchedArticle, keys: Collection[int], allowance: PatternAllowance
     ) -> list[int]:
-        """Return those of the rules with these keys that an article meets, in the order of their keys."""
+        """Return those of the rules with these keys that an article meets, in the order of their keys.
+
+        A rule whose expression is none meets nothing.
+        """
         candidates = {key for key in self._candidates(article) if key in keys}
-        return sorted(key for key in candidates if meets(self._rules[key], article, allowance))
+        return sorted(key for key in candidates if self._meets(key, article, allowance))
+
+    def _meets(self, key: int, article: MatchedArticle, allowance: PatternAllowance) -> bool:
+        try:
+            return meets(self._rules[key], article, allowance)
+        except PatternError:
+            return False
 
     def _candidates(self, article: MatchedArticle) -> Iterator[int]:
         for tag in article.plain_tags & self._by_tag.keys():
             yield from self._by_tag[tag]
         if self._by_token or self._by_letters:
-            for token in article.tokens - self._unwanted:
+            for token in set(article.tokens()).difference(self._unwanted):
                 yield from self._of_token(token)
         yield from self._others
 
@@ -243,9 +254,11 @@ class Matcher:
         Words that none looks for are remembered: they come again and again.
         """
         keys = list(self._by_token.get(token, ()))
-        for start in range(len(token) - _CERTAIN_LETTERS + 1):
-            with_letters = self._by_letters.get(token[start : start + _CERTAIN_LETTERS], ())
-            keys += [key for letters, key in with_letters if letters in token]
+        starts = {
+            token[start : start + _CERTAIN_LETTERS] for start in range(len(token) - _CERTAIN_LETTERS + 1)
+        }
+        for start in starts & self._by_letters.keys():
+            keys += [key for letters, key in self._by_letters[start] if letters in token]
         if not keys:
             if len(self._unwanted) > _MAX_UNWANTED:
                 self._unwanted.clear()

@@ -27,9 +27,11 @@ from crawler.notices.rules.wording import rule_in_words
 from crawler.notices.tasks import apply_rule
 from crawler.notices.watching import look
 from crawler.text.patterns import PatternAllowance
+from feeds.mail.models import MailAddress, Newsletter
 from feeds.models import Feed
 from tests.crawler.notices.test_notices import make_target
-from tests.factories import make_article, make_feed, make_subscriber, make_token
+from tests.factories import make_article, make_feed, make_subscriber, make_token, make_user
+from tests.feeds.mail.messages import issue
 from tests.harvests import entry, visit
 from tests.html import flat
 
@@ -85,6 +87,26 @@ def test_what_arrives_is_muted_marked_starred_and_labelled(feed: Feed, reader: S
     assert starred and starred.starred and starred.labels == ["Ann"] and starred.read is None
     assert read and read.read and read.muted is None
     assert Article.objects.get(title="Deals of the day").pk in set(hidden_articles(reader))
+
+
+def test_newsletters_are_asked_when_they_arrive(client: Client) -> None:
+    user = make_user("ada")
+    address = MailAddress.objects.create(user=user)
+    client.post(f"/inbound/{address.key}/", issue(), "message/rfc822")
+    client.force_login(user)
+    client.post(f"/newsletters/{Newsletter.objects.get().pk}/follow/")
+    make_rule(user.subscriber, "star", words="lamp of issue 2")
+    client.post(f"/inbound/{address.key}/", issue(2), "message/rfc822")
+    mark = mark_of(user.subscriber, "Harbour weekly no. 2")
+    assert mark and mark.starred
+
+
+def test_a_rule_whose_expression_is_none_harms_no_other(feed: Feed, reader: Subscriber) -> None:
+    make_rule(reader, "read", expression="(ferry")
+    make_rule(reader, "star", words="ferry")
+    visit(feed, entry(1, title="The (ferry is late"))
+    mark = mark_of(reader, "The (ferry is late")
+    assert mark and mark.starred and not mark.read
 
 
 def test_others_and_paused_rules_do_nothing(feed: Feed, reader: Subscriber) -> None:
