@@ -44,7 +44,26 @@ class OwnTargetsField(serializers.ManyRelatedField):
         return super().to_internal_value(data)
 
 
-def checked_expression(expression: str) -> str:
+class OwnRuleSerializer(RowSerializer[Rule]):
+    """Fields of a rule that belongs to the request's user, whatever it does."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """Offer the targets and topics of the request's user alone."""
+        fields: dict[str, Any] = super().get_fields()
+        request = self.context.get("request")
+        if request is not None and request.user.is_authenticated:
+            fields["targets"].child_relation.queryset = Target.objects.filter(user=request.user)
+            fields["topic"].queryset = Topic.objects.filter(subscriber__user=request.user)
+        return fields
+
+    def validate_expression(self, expression: str) -> str:
+        return _checked_expression(expression)
+
+    def validate_without_expression(self, expression: str) -> str:
+        return _checked_expression(expression)
+
+
+def _checked_expression(expression: str) -> str:
     """Return an expression that can be used; an error of the field says what is wrong with another."""
     try:
         check_expression(expression)
@@ -53,7 +72,7 @@ def checked_expression(expression: str) -> str:
     return expression
 
 
-class RuleSerializer(RowSerializer[Rule]):
+class RuleSerializer(OwnRuleSerializer):
     """A rule: when something happens, then a message to each target."""
 
     targets = OwnTargetsField(
@@ -67,15 +86,6 @@ class RuleSerializer(RowSerializer[Rule]):
         model = Rule
         fields = ["id", *RULE_FIELDS, "paused", "created"]
         read_only_fields = ["id", "created"]
-
-    def get_fields(self) -> dict[str, Any]:
-        """Offer the targets and topics of the request's user alone."""
-        fields: dict[str, Any] = super().get_fields()
-        request = self.context.get("request")
-        if request is not None and request.user.is_authenticated:
-            fields["targets"].child_relation.queryset = Target.objects.filter(user=request.user)
-            fields["topic"].queryset = Topic.objects.filter(subscriber__user=request.user)
-        return fields
 
     def validate_when(self, when: str) -> str:
         if when in Rule.OPERATORS and not is_at_least(self.context["request"].user, OPERATOR):
@@ -96,12 +106,6 @@ class RuleSerializer(RowSerializer[Rule]):
 
     def validate_text_template(self, template: str) -> str:
         return self._checked(template)
-
-    def validate_expression(self, expression: str) -> str:
-        return checked_expression(expression)
-
-    def validate_without_expression(self, expression: str) -> str:
-        return checked_expression(expression)
 
     def _checked(self, template: str) -> str:
         if unknown := unknown_places(template):

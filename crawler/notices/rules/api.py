@@ -14,9 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from articles.listing import in_order
-from articles.models import Topic
 from articles.personal.labels import MAX_LABELS, label_named
-from crawler.notices.api import OwnTargetsField, checked_expression
+from crawler.notices.api import OwnRuleSerializer, OwnTargetsField
 from crawler.notices.models import ARTICLE_CONDITIONS, DEED_FIELDS, Rule, Target
 from crawler.notices.rules.applying import preview
 from crawler.notices.rules.deeds import undo
@@ -25,7 +24,7 @@ from crawler.notices.rules.taking import MAX_RULES, take_foreign
 from crawler.notices.rules.wording import rule_in_words
 from crawler.notices.tasks import apply_rule
 from crawler.notices.views import MAX_TARGETS
-from crawler.web.fields import RowSerializer, TextField
+from crawler.web.fields import TextField
 from crawler.web.permissions import person_of
 
 SHOWN = 50
@@ -33,7 +32,7 @@ SHOWN = 50
 MAX_FOREIGN = 200_000
 
 
-class ArticleRuleSerializer(RowSerializer[Rule]):
+class ArticleRuleSerializer(OwnRuleSerializer):
     """A rule about articles: conditions, all of which must hold, and what is done."""
 
     in_words = serializers.SerializerMethodField(help_text="The rule as a sentence, in your language.")
@@ -65,21 +64,6 @@ class ArticleRuleSerializer(RowSerializer[Rule]):
 
     def get_in_words(self, rule: Rule) -> str:
         return rule_in_words(rule)
-
-    def get_fields(self) -> dict[str, Any]:
-        """Offer the targets and topics of the request's user alone."""
-        fields: dict[str, Any] = super().get_fields()
-        request = self.context.get("request")
-        if request is not None and request.user.is_authenticated:
-            fields["targets"].child_relation.queryset = Target.objects.filter(user=request.user)
-            fields["topic"].queryset = Topic.objects.filter(subscriber__user=request.user)
-        return fields
-
-    def validate_expression(self, expression: str) -> str:
-        return checked_expression(expression)
-
-    def validate_without_expression(self, expression: str) -> str:
-        return checked_expression(expression)
 
     def validate_labels(self, labels: list[str]) -> list[str]:
         return sorted({name for label in labels if (name := label_named(label))})
