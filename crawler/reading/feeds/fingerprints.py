@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -30,8 +30,7 @@ def compare(document: FeedDocument, known_records: bytes) -> FeedDocument:
     `known_records` is what `fingerprints` gave before (a damaged tail is ignored). `fingerprints` and `size`
     of the result stay those of the whole document.
     """
-    whole = len(known_records) - len(known_records) % _RECORD.size
-    contents = dict(_RECORD.iter_unpack(known_records[:whole]))
+    contents = dict(_unpacked(known_records))
     new, edited = [], []
     for entry in document.entries:
         before = contents.get(_key(entry))
@@ -49,8 +48,7 @@ def compare_titles(document: FeedDocument, known_records: bytes) -> FeedDocument
     an edit; what has left a list stays known, since it may come back. Where most of what is new has titles
     that are known, the site has given its articles new addresses, and they are not new.
     """
-    whole = len(known_records) - len(known_records) % _RECORD.size
-    contents = dict(_RECORD.iter_unpack(known_records[:whole]))
+    contents = dict(_unpacked(known_records))
     titles = set(contents.values())
     listed_records = [
         (entry, *record)
@@ -77,22 +75,17 @@ def records(identities: Iterable[tuple[str, str]]) -> bytes:
 
 def known_identities(known_records: bytes) -> set[bytes]:
     """Return the digests of identities in records."""
-    return {
-        key
-        for key, _ in _RECORD.iter_unpack(
-            known_records[: len(known_records) - len(known_records) % _RECORD.size]
-        )
-    }
+    return {key for key, _ in _unpacked(known_records)}
 
 
 def known_titles(known_records: bytes) -> set[bytes]:
     """Return the digests of titles in records of `compare_titles`."""
-    return {
-        title
-        for _, title in _RECORD.iter_unpack(
-            known_records[: len(known_records) - len(known_records) % _RECORD.size]
-        )
-    }
+    return {title for _, title in _unpacked(known_records)}
+
+
+def _unpacked(encoded: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Return the pairs of records, without a damaged tail."""
+    return _RECORD.iter_unpack(encoded[: len(encoded) - len(encoded) % _RECORD.size])
 
 
 def _titled(entries: Iterable[Entry]) -> bytes:
@@ -105,9 +98,7 @@ def _digest(text: str, size: int) -> bytes:
 
 def merged(new: bytes, known_records: bytes, limit: int = MAX_RECORDS) -> bytes:
     """Merge the records of both, at most `limit`; `new` comes first and replaces what is known of it."""
-    records = dict(
-        _RECORD.iter_unpack(known_records[: len(known_records) - len(known_records) % _RECORD.size])
-    )
+    records = dict(_unpacked(known_records))
     replaced = dict(_RECORD.iter_unpack(new))
     remaining = [(key, content) for key, content in records.items() if key not in replaced]
     return b"".join(_RECORD.pack(*record) for record in [*replaced.items(), *remaining][:limit])

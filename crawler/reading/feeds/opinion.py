@@ -125,11 +125,11 @@ def _disagreements(
     distinct = _distinct(theirs)
     if len(distinct) != document.size:
         yield Disagreement("count", str(document.size), str(len(distinct)))
-    remaining: dict[Kind, int] = {"identity": limit, "date": limit, "link": limit}
+    quota: dict[Kind, int] = {"identity": limit, "date": limit, "link": limit}
     for our_entry, their_entry in _pairs(document.entries, distinct):
         for kind, ours, their in _differences(our_entry, their_entry, document.site_url, url):
-            if remaining[kind]:
-                remaining[kind] -= 1
+            if quota[kind]:
+                quota[kind] -= 1
                 yield Disagreement(kind, storable(ours, MAX_WORDS), storable(their, MAX_WORDS))
 
 
