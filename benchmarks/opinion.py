@@ -76,7 +76,7 @@ def main() -> None:
         except ReadingError:
             continue
         between = time.process_time()
-        found = second_opinion(body, "", address, document, most=1_000)
+        found = second_opinion(body, "", address, document, limit=1_000)
         ours, theirs = ours + between - began, theirs + time.process_time() - between
         feeds, entries, disagreeing = feeds + 1, entries + document.size, disagreeing + bool(found)
         for disagreement in found:

@@ -24,13 +24,13 @@ class Failure(StrEnum):
     ours: bool
 
     def __new__(
-        cls, code: str, short: str = "", words: str = "", explanation: str = "", *more: str | bool
+        cls, code: str, short: str = "", words: str = "", explanation: str = "", *extras: str | bool
     ) -> Failure:
         member = str.__new__(cls, code)
         member._value_ = code
         member.short, member.words, member.explanation = short, words, explanation
-        member.advice = next((str(each) for each in more if isinstance(each, str)), _WAIT)
-        member.ours = True in more
+        member.advice = next((str(each) for each in extras if isinstance(each, str)), _WAIT)
+        member.ours = True in extras
         return member
 
     # fmt: off

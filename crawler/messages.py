@@ -189,7 +189,7 @@ def _of_kind(base: type, plain: Any) -> Any:
     return msgspec.convert(plain, Union[kinds])  # noqa: UP007 - known when it runs
 
 
-_known: set[tuple[type, ...]] = set()
+_learned_kinds: set[tuple[type, ...]] = set()
 _learning = threading.Lock()
 
 
@@ -199,7 +199,7 @@ def _know(kinds: tuple[type, ...]) -> None:
     msgspec does so when a class is first decoded. A second thread that decodes the class meanwhile finds it
     half learned, and msgspec 0.22 ends the process with a segmentation fault.
     """
-    if kinds not in _known:
+    if kinds not in _learned_kinds:
         with _learning:
             msgspec.json.Decoder(Union[kinds], dec_hook=_of_kind)  # noqa: UP007 - known when it runs
-            _known.add(kinds)
+            _learned_kinds.add(kinds)

@@ -415,7 +415,7 @@ AUTHENTICATION_BACKENDS = [
 # Five failures with one name from one address (page, admin or ClientLogin) close the door for 15 minutes.
 # SIGN_IN_MAX_FAILURES failures with one name in that time, from however many addresses, close it for
 # passwords; its owner gets in by a link (mail, or `manage.py account_link`).
-# Of one address, whatever the names, crawler.web.attempts counts besides (MOST_SIGN_INS).
+# Of one address, whatever the names, crawler.web.attempts counts besides (MAX_SIGN_INS).
 SIGN_IN_MAX_FAILURES = environment.integer("SIGN_IN_MAX_FAILURES", 50, min_value=5)
 AXES_USERNAME_CALLABLE = "crawler.accounts.backends.name_in"
 AXES_FAILURE_LIMIT = 5

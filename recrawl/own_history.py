@@ -62,7 +62,7 @@ def own_history(site: Site, days: float = WEEK, *, anonymous: bool = False) -> H
 
     links = {page.pk: tuple(name(urls[key]) for key in page.links if key in urls) for page in pages}
     versions: dict[int, int] = {}
-    gone: set[int] = set()
+    gone_pages: set[int] = set()
     weeks, dates, at = [], [], 0
     for number in range(count):
         end = visits[0] + (number + 1) * step
@@ -70,11 +70,11 @@ def own_history(site: Site, days: float = WEEK, *, anonymous: bool = False) -> H
             pk, moment, outcome = events[at]
             if outcome == Outcome.CHANGED or (pk, moment) in rewritten:
                 versions[pk] = versions.get(pk, 0) + 1
-            (gone.add if outcome in {Outcome.GONE, Outcome.MOVED} else gone.discard)(pk)
+            (gone_pages.add if outcome in {Outcome.GONE, Outcome.MOVED} else gone_pages.discard)(pk)
             at += 1
         state = {}
         for page in pages:
-            if page.first_seen < end and page.pk not in gone:
+            if page.first_seen < end and page.pk not in gone_pages:
                 state[name(page.url)] = (str(versions.get(page.pk, 0)), links[page.pk])
         weeks.append(state)
         dates.append((end - step).date().isoformat())
@@ -117,8 +117,8 @@ class _Names:
         if path not in self._pages:
             directory = raw_directory(path)
             place = self._directory(directory)
-            wanted = place if is_index(path) else f"{place}p{len(self._pages) + 1}.html"
-            name = f"{place}p{len(self._pages) + 1}.html" if wanted in self._taken else wanted
+            preferred_name = place if is_index(path) else f"{place}p{len(self._pages) + 1}.html"
+            name = f"{place}p{len(self._pages) + 1}.html" if preferred_name in self._taken else preferred_name
             self._taken.add(name)
             self._pages[path] = name
         return self._pages[path]

@@ -75,5 +75,5 @@ class ApiTokenViewSet(
         scope = fields.get("scope") or (MANAGE if fields.get("may_write") else READ)
         row, secret = ApiToken.make(cast(User, request.user), fields["name"], scope=scope)
         row.refresh_from_db()
-        answer = ApiTokenSerializer(row).data | {"token": secret}
-        return Response(answer, status=status.HTTP_201_CREATED)
+        data = ApiTokenSerializer(row).data | {"token": secret}
+        return Response(data, status=status.HTTP_201_CREATED)

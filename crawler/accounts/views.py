@@ -251,10 +251,10 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     """Show or set who may make an account and what each may take up; make an invitation."""
     owner, now = person_of(request), datetime.now(UTC)
     lines = _limit_lines()
-    who = line("SIGN_UP", _("Who may come"), "radio")
+    sign_up_line = line("SIGN_UP", _("Who may come"), "radio")
     is_invitation = "role" in request.POST
     if request.method == "POST" and not is_invitation:
-        return keep_posted(request, [who, *lines], "settings-signup")
+        return keep_posted(request, [sign_up_line, *lines], "settings-signup")
     form, link = InvitationForm(request.POST if is_invitation else None), ""
     if is_invitation and form.is_valid():
         _row, secret = Invitation.make(owner, now, **form.cleaned_data)
@@ -265,7 +265,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         "kept_at_once": True,
         "form": form if form.is_bound else InvitationForm(initial={"max_uses": 1, "days": 7}),
         "link": link,
-        "who": who,
+        "who": sign_up_line,
         "lines": lines,
         "people": User.objects.filter(is_active=True).count(),
         "invitations": Invitation.objects.open(now).select_related("made_by", "folder")[:100],

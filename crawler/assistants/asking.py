@@ -36,44 +36,44 @@ class AskGraphArguments(Arguments):
     ] = ""
 
 
-def ask_graph(caller: Caller, given: AskGraphArguments) -> ToolAnswer:
+def ask_graph(caller: Caller, arguments: AskGraphArguments) -> ToolAnswer:
     """ApiAnswer a ready question or a query from the graph, at most `MAX_ROWS` rows."""
-    if given.sparql.strip():
-        return _answer(caller, given.sparql)
-    if not given.question.strip():
+    if arguments.sparql.strip():
+        return _answer(caller, arguments.sparql)
+    if not arguments.question.strip():
         rows = call(caller, "/api/graph/questions/").data
         phrases = [str(question.phrase or question.text) for question in QUESTIONS.values()]
         return ToolAnswer({"questions": phrases, "examples_of_sparql": [row["query"] for row in rows[:3]]})
-    asked = recognised(given.question)
-    if asked is None:
+    match = recognised(arguments.question)
+    if match is None:
         raise ToolRefused(
             "That is none of the ready questions. Call ask_graph without arguments for their list, or give a"
             " query in SPARQL."
         )
-    question, word = asked
+    question, word = match
     return _answer(caller, query_of_question(question, word))
 
 
 def _answer(caller: Caller, query: str) -> ToolAnswer:
-    answer = attempt(caller, reverse("sparql"), {"query": query}, accept=RESULTS)
-    if answer.status >= 400:
-        raise ToolRefused(sentence_of(answer))
-    about = {"about_quoted": NOTICE, "query": query, "as_of": answer.headers.get("Freshet-Snapshot", "")}
-    if "json" not in answer.headers.get("Content-Type", ""):
-        triples = answer.data.splitlines()
-        shown = [cleaned(line)[: 2 * CELL_CHARACTERS] for line in triples[:MAX_ROWS]]
-        return ToolAnswer(about | {"quoted": {"triples": shown}, "number_of_triples": len(triples)})
-    results = json.loads(answer.data)
+    reply = attempt(caller, reverse("sparql"), {"query": query}, accept=RESULTS)
+    if reply.status >= 400:
+        raise ToolRefused(sentence_of(reply))
+    about = {"about_quoted": NOTICE, "query": query, "as_of": reply.headers.get("Freshet-Snapshot", "")}
+    if "json" not in reply.headers.get("Content-Type", ""):
+        triples = reply.data.splitlines()
+        lines = [cleaned(line)[: 2 * CELL_CHARACTERS] for line in triples[:MAX_ROWS]]
+        return ToolAnswer(about | {"quoted": {"triples": lines}, "number_of_triples": len(triples)})
+    results = json.loads(reply.data)
     if "boolean" in results:
         return ToolAnswer(about | {"answer": results["boolean"]})
     rows = results["results"]["bindings"]
     shown_rows, size = [], 0
     for row in rows[:MAX_ROWS]:
-        told = {name: cleaned(str(cell["value"]))[:CELL_CHARACTERS] for name, cell in row.items()}
-        size += sum(map(len, told.values()))
+        cells = {name: cleaned(str(cell["value"]))[:CELL_CHARACTERS] for name, cell in row.items()}
+        size += sum(map(len, cells.values()))
         if size > MAX_ANSWER_CHARACTERS // 2:
             break
-        shown_rows.append(told)
+        shown_rows.append(cells)
     data = {"columns": results["head"]["vars"], "number_of_rows": len(rows), "quoted": {"rows": shown_rows}}
     return ToolAnswer(about | data)
 

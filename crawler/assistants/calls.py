@@ -69,10 +69,10 @@ def call(
 
     Raises ToolRefused with the API's own sentence where it refuses.
     """
-    answer = attempt(caller, path, parameters, method=method, data=data, accept=accept)
-    if answer.status >= 400:
-        raise ToolRefused(sentence_of(answer))
-    return answer
+    reply = attempt(caller, path, parameters, method=method, data=data, accept=accept)
+    if reply.status >= 400:
+        raise ToolRefused(sentence_of(reply))
+    return reply
 
 
 def attempt(
@@ -85,8 +85,8 @@ def attempt(
     accept: str = "application/json",
 ) -> ApiAnswer:
     """Call an address of the API as a person, and return what it answers, refusals too."""
-    given = {name: value for name, value in (parameters or {}).items() if value not in (None, "")}
-    query = urlencode(given, doseq=True)
+    query_parameters = {name: value for name, value in (parameters or {}).items() if value not in (None, "")}
+    query = urlencode(query_parameters, doseq=True)
     request = _Requests().generic(
         method,
         f"{path}?{query}" if query else path,
@@ -99,7 +99,7 @@ def attempt(
 
 def _answered(caller: Caller, request: HttpRequest) -> ApiAnswer:
     try:
-        found = resolve(request.path_info)
+        match = resolve(request.path_info)
     except Resolver404:
         return ApiAnswer(404, {"detail": "There is no such thing."}, {})
     request.user = caller.user
@@ -107,7 +107,7 @@ def _answered(caller: Caller, request: HttpRequest) -> ApiAnswer:
     request._force_auth_user = caller.user  # type: ignore[attr-defined]
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
     with reading_as(caller.user.pk):
-        response: HttpResponseBase = found.func(request, *found.args, **found.kwargs)
+        response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
         if isinstance(response, Response):
             data = json.loads(JSONRenderer().render(response.data) or b"null")
         else:
@@ -115,14 +115,14 @@ def _answered(caller: Caller, request: HttpRequest) -> ApiAnswer:
     return ApiAnswer(response.status_code, data, dict(response.headers))
 
 
-def sentence_of(answer: ApiAnswer) -> str:
+def sentence_of(reply: ApiAnswer) -> str:
     """Return the sentences with which the API refuses, each with the field that it is about."""
-    data = answer.data
+    data = reply.data
     if isinstance(data, str):
-        return data[:MAX_SENTENCE] or f"The answer was {answer.status}."
+        return data[:MAX_SENTENCE] or f"The answer was {reply.status}."
     if isinstance(data, dict):
         data = {name: data[name] for name in data if name != "request_id"}
-    return "; ".join(_sentences(data))[:MAX_SENTENCE] or f"The answer was {answer.status}."
+    return "; ".join(_sentences(data))[:MAX_SENTENCE] or f"The answer was {reply.status}."
 
 
 def _sentences(data: Any, field: str = "") -> list[str]:

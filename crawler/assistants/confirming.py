@@ -16,10 +16,10 @@ def confirmation(caller: Caller, tool: str, target: str) -> str:
     return signing.dumps([caller.user.pk, tool, target], salt=_SALT)
 
 
-def is_confirmed(caller: Caller, tool: str, target: str, given: str) -> bool:
+def is_confirmed(caller: Caller, tool: str, target: str, token: str) -> bool:
     """Return whether a confirmation was made for this caller, tool and target, and lately."""
     try:
-        value = signing.loads(given, salt=_SALT, max_age=SECONDS)
+        value = signing.loads(token, salt=_SALT, max_age=SECONDS)
     except signing.BadSignature:
         return False
     return bool(value == [caller.user.pk, tool, target])

@@ -88,27 +88,28 @@ class FeedsArguments(Arguments):
     cursor: Cursor = ""
 
 
-def search(caller: Caller, given: SearchArguments) -> ToolAnswer:
+def search(caller: Caller, arguments: SearchArguments) -> ToolAnswer:
     """Search articles, saved pages, highlights, feeds, sites, their pages, or people."""
-    if not given.query.strip() and given.kind != "saved":
+    if not arguments.query.strip() and arguments.kind != "saved":
         raise ToolRefused("There is nothing to search for: give words.")
-    answer = _SEARCHES[given.kind](caller, given)
-    return ToolAnswer({"about_quoted": NOTICE, **answer})
+    results = _SEARCHES[arguments.kind](caller, arguments)
+    return ToolAnswer({"about_quoted": NOTICE, **results})
 
 
-def _articles(caller: Caller, given: SearchArguments) -> dict[str, Any]:
+def _articles(caller: Caller, arguments: SearchArguments) -> dict[str, Any]:
     parameters = {
-        "q": given.query, "feed": _number(given.feed, "feed"), "since": given.since, "until": given.until,
-        "language": given.language, "page_size": given.limit, "cursor": given.cursor,
+        "q": arguments.query, "feed": _number(arguments.feed, "feed"),
+        "since": arguments.since, "until": arguments.until,
+        "language": arguments.language, "page_size": arguments.limit, "cursor": arguments.cursor,
     }  # fmt: skip
     data = call(caller, "/api/articles/", parameters).data
     keys = [row["id"] for row in data["results"]]
     return {"articles": article_hits(caller, keys), "next": parameters_of(data["next"]).get("cursor", "")}
 
 
-def _saved(caller: Caller, given: SearchArguments) -> dict[str, Any]:
-    parameters = {"q": given.query, "since": given.since, "until": given.until}
-    data = call(caller, "/api/saved/", {**parameters, **_page(given)}).data
+def _saved(caller: Caller, arguments: SearchArguments) -> dict[str, Any]:
+    parameters = {"q": arguments.query, "since": arguments.since, "until": arguments.until}
+    data = call(caller, "/api/saved/", {**parameters, **_page(arguments)}).data
     return {
         "saved": [
             {
@@ -123,8 +124,8 @@ def _saved(caller: Caller, given: SearchArguments) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _highlights(caller: Caller, given: SearchArguments) -> dict[str, Any]:
-    data = call(caller, "/api/highlights/", {"q": given.query, **_page(given)}).data
+def _highlights(caller: Caller, arguments: SearchArguments) -> dict[str, Any]:
+    data = call(caller, "/api/highlights/", {"q": arguments.query, **_page(arguments)}).data
     return {
         "highlights": [
             {
@@ -137,13 +138,13 @@ def _highlights(caller: Caller, given: SearchArguments) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _feeds(caller: Caller, given: SearchArguments) -> dict[str, Any]:
-    data = call(caller, "/api/feeds/", {"q": given.query, **_page(given)}).data
+def _feeds(caller: Caller, arguments: SearchArguments) -> dict[str, Any]:
+    data = call(caller, "/api/feeds/", {"q": arguments.query, **_page(arguments)}).data
     return {"feeds": [feed_row(row) for row in data["results"]], "next": _next(data)}
 
 
-def _sites(caller: Caller, given: SearchArguments) -> dict[str, Any]:
-    data = call(caller, "/api/sites/", {"search": given.query, **_page(given)}).data
+def _sites(caller: Caller, arguments: SearchArguments) -> dict[str, Any]:
+    data = call(caller, "/api/sites/", {"search": arguments.query, **_page(arguments)}).data
     return {
         "sites": [
             {
@@ -157,8 +158,8 @@ def _sites(caller: Caller, given: SearchArguments) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _pages(caller: Caller, given: SearchArguments) -> dict[str, Any]:
-    data = call(caller, "/api/pages/", {"search": given.query, **_page(given)}).data
+def _pages(caller: Caller, arguments: SearchArguments) -> dict[str, Any]:
+    data = call(caller, "/api/pages/", {"search": arguments.query, **_page(arguments)}).data
     return {
         "pages": [
             {
@@ -172,9 +173,9 @@ def _pages(caller: Caller, given: SearchArguments) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _people(caller: Caller, given: SearchArguments) -> dict[str, Any]:
-    data = call(caller, "/api/things/", {"kind": "person", "name": given.query}).data
-    keys = data["articles"][: given.limit]
+def _people(caller: Caller, arguments: SearchArguments) -> dict[str, Any]:
+    data = call(caller, "/api/things/", {"kind": "person", "name": arguments.query}).data
+    keys = data["articles"][: arguments.limit]
     return {
         "people": [
             {
@@ -193,23 +194,23 @@ _SEARCHES = {
 }  # fmt: skip
 
 
-def unread(caller: Caller, given: UnreadArguments) -> ToolAnswer:
+def unread(caller: Caller, arguments: UnreadArguments) -> ToolAnswer:
     """List what the person has not read, as their reader does: a story once, hidden articles not at all."""
-    place = _opened(given.cursor)
+    place = _opened(arguments.cursor)
     orders = {"newest": "new", "oldest": "old", "interest": "interest"}
-    wanted = ReadingList(
-        feed=key_of(given.feed, "feed") if given.feed else None,
-        folder=given.folder.strip().strip("/"),
-        order=orders[given.order],
+    reading_list = ReadingList(
+        feed=key_of(arguments.feed, "feed") if arguments.feed else None,
+        folder=arguments.folder.strip().strip("/"),
+        order=orders[arguments.order],
         page=place.get("page", 1),
         after=place.get("after", 0),
     )
     with reading_as(caller.user.pk):
-        page = wanted.keys(subscriber_of(caller.user))
+        page = reading_list.keys(subscriber_of(caller.user))
     counts = call(caller, "/api/unread/").data
     following = ""
     if page.has_next:
-        following = _sealed({"page": wanted.page + 1, "after": page.keys[-1]})
+        following = _sealed({"page": reading_list.page + 1, "after": page.keys[-1]})
     data = {
         "unread_in_all": counts["total"],
         "articles": article_hits(caller, page.keys),
@@ -218,13 +219,13 @@ def unread(caller: Caller, given: UnreadArguments) -> ToolAnswer:
     return ToolAnswer({"about_quoted": NOTICE, **data})
 
 
-def stories(caller: Caller, given: StoriesArguments) -> ToolAnswer:
+def stories(caller: Caller, arguments: StoriesArguments) -> ToolAnswer:
     """List stories of the last days, each with who was first and who followed when."""
-    data = call(caller, "/api/stories/", _page(given)).data
-    since = datetime.now(UTC) - timedelta(days=given.days)
+    data = call(caller, "/api/stories/", _page(arguments)).data
+    since = datetime.now(UTC) - timedelta(days=arguments.days)
     rows = [row for row in data["results"] if datetime.fromisoformat(row["created"]) >= since]
     is_more = len(rows) == len(data["results"])
-    told = [
+    story_rows = [
         {
             "id": f"story:{row['id']}",
             "began": row["first"] and row["first"]["published"],
@@ -234,7 +235,7 @@ def stories(caller: Caller, given: StoriesArguments) -> ToolAnswer:
         }
         for row in rows
     ]
-    return ToolAnswer({"about_quoted": NOTICE, "stories": told, "next": _next(data) if is_more else ""})
+    return ToolAnswer({"about_quoted": NOTICE, "stories": story_rows, "next": _next(data) if is_more else ""})
 
 
 def _member(row: dict[str, Any]) -> dict[str, Any]:
@@ -244,14 +245,14 @@ def _member(row: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def changes(caller: Caller, given: ChangesArguments) -> ToolAnswer:
+def changes(caller: Caller, arguments: ChangesArguments) -> ToolAnswer:
     """List changes of watched sites, the last first."""
     parameters = {
-        "site": _number(given.site, "site"), "page": _number(given.page, "page"),
-        "page_size": given.limit, "cursor": given.cursor,
+        "site": _number(arguments.site, "site"), "page": _number(arguments.page, "page"),
+        "page_size": arguments.limit, "cursor": arguments.cursor,
     }  # fmt: skip
     data = call(caller, "/api/changes/", parameters).data
-    told = [
+    change_rows = [
         {
             "id": f"change:{row['id']}", "site": f"site:{row['site']}", "page": f"page:{row['page']}",
             "url": address(row["url"]), "at": row["at"], "kind": row["kind"],
@@ -261,44 +262,48 @@ def changes(caller: Caller, given: ChangesArguments) -> ToolAnswer:
         for row in data["results"]
     ]  # fmt: skip
     following = parameters_of(data["next"]).get("cursor", "")
-    return ToolAnswer({"about_quoted": NOTICE, "changes": told, "next": following})
+    return ToolAnswer({"about_quoted": NOTICE, "changes": change_rows, "next": following})
 
 
-def feeds(caller: Caller, given: FeedsArguments) -> ToolAnswer:
+def feeds(caller: Caller, arguments: FeedsArguments) -> ToolAnswer:
     """List feeds with why and when each is visited next; one of them with more."""
-    if given.feed:
-        key = key_of(given.feed, "feed")
+    if arguments.feed:
+        key = key_of(arguments.feed, "feed")
         row = feed_row(call(caller, f"/api/feeds/{key}/").data)
         schedule = call(caller, f"/api/feeds/{key}/schedule/").data
         last = call(caller, "/api/retrievals/", {"feed": key, "page_size": 5}).data["results"]
         visits = [{name: each.get(name) for name in ("at", "outcome", "status", "failure")} for each in last]
         return ToolAnswer({"about_quoted": NOTICE, "feed": row, "schedule": schedule, "last_visits": visits})
-    if given.only_mine:
-        return ToolAnswer({"about_quoted": NOTICE, **_followed(caller, given)})
-    data = call(caller, "/api/feeds/", {"q": given.query, **_page(given)}).data
+    if arguments.only_mine:
+        return ToolAnswer({"about_quoted": NOTICE, **_followed(caller, arguments)})
+    data = call(caller, "/api/feeds/", {"q": arguments.query, **_page(arguments)}).data
     rows = [feed_row(row) for row in data["results"]]
     return ToolAnswer({"about_quoted": NOTICE, "feeds": rows, "next": _next(data)})
 
 
-def _followed(caller: Caller, given: FeedsArguments) -> dict[str, Any]:
+def _followed(caller: Caller, arguments: FeedsArguments) -> dict[str, Any]:
     """Return a page of the feeds that the person follows, with their folders and unread counts."""
-    number = max(int(given.cursor), 1) if given.cursor.isascii() and given.cursor.isdecimal() else 1
+    number = (
+        max(int(arguments.cursor), 1) if arguments.cursor.isascii() and arguments.cursor.isdecimal() else 1
+    )
     with reading_as(caller.user.pk):
         mine = subscriber_of(caller.user).subscriptions.filter(feed__removed__isnull=True)
-        if given.query.strip():
-            found = Feed.objects.filter(title__icontains=given.query.strip())
-            mine = mine.filter(feed__in=found) | mine.filter(title__icontains=given.query.strip())
-        first = (number - 1) * given.limit
-        rows = list(mine.order_by("id").values("feed", "folder", "title")[first : first + given.limit + 1])
+        if arguments.query.strip():
+            matches = Feed.objects.filter(title__icontains=arguments.query.strip())
+            mine = mine.filter(feed__in=matches) | mine.filter(title__icontains=arguments.query.strip())
+        first = (number - 1) * arguments.limit
+        rows = list(
+            mine.order_by("id").values("feed", "folder", "title")[first : first + arguments.limit + 1]
+        )
     unread_of = call(caller, "/api/unread/").data["feeds"]
-    told = []
-    for row in rows[: given.limit]:
-        shown = feed_row(call(caller, f"/api/feeds/{row['feed']}/").data)
-        shown |= {"folder": row["folder"], "unread": unread_of.get(str(row["feed"]), 0)}
+    feed_rows = []
+    for row in rows[: arguments.limit]:
+        entry = feed_row(call(caller, f"/api/feeds/{row['feed']}/").data)
+        entry |= {"folder": row["folder"], "unread": unread_of.get(str(row["feed"]), 0)}
         if row["title"]:
-            shown["called"] = row["title"]
-        told.append(shown)
-    return {"feeds": told, "next": str(number + 1) if len(rows) > given.limit else ""}
+            entry["called"] = row["title"]
+        feed_rows.append(entry)
+    return {"feeds": feed_rows, "next": str(number + 1) if len(rows) > arguments.limit else ""}
 
 
 def feed_row(row: dict[str, Any]) -> dict[str, Any]:
@@ -327,7 +332,7 @@ def names_of_feeds(subscriber: Subscriber) -> dict[int, str]:
 
 def _hit(row: Row) -> dict[str, Any]:
     article = row.article
-    told: dict[str, Any] = {
+    hit: dict[str, Any] = {
         "id": f"article:{article.pk}",
         "feed": f"feed:{article.feed_id}",
         "published": article.published and article.published.isoformat(),
@@ -344,19 +349,19 @@ def _hit(row: Row) -> dict[str, Any]:
         },
     }
     if row.story:
-        told |= {"story": f"story:{row.story}", "also_in_feeds": row.also_in}
-    return told
+        hit |= {"story": f"story:{row.story}", "also_in_feeds": row.also_in}
+    return hit
 
 
 def _number(reference: str, kind: str) -> int | str:
     return key_of(reference, kind) if reference else ""
 
 
-def _page(given: Any) -> dict[str, Any]:
+def _page(arguments: Any) -> dict[str, Any]:
     """Return the parameters of a numbered page of the API."""
-    if given.cursor and not (given.cursor.isascii() and given.cursor.isdecimal()):
+    if arguments.cursor and not (arguments.cursor.isascii() and arguments.cursor.isdecimal()):
         raise ToolRefused("That is no cursor: give `next` of the answer before.")
-    return {"page": given.cursor, "page_size": given.limit}
+    return {"page": arguments.cursor, "page_size": arguments.limit}
 
 
 def _next(data: dict[str, Any]) -> str:

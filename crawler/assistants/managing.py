@@ -40,14 +40,14 @@ class UnfollowArguments(Arguments):
     ] = ""
 
 
-def follow(caller: Caller, given: FollowArguments) -> ToolAnswer:
+def follow(caller: Caller, arguments: FollowArguments) -> ToolAnswer:
     """Follow the feed at an address, or the feed of the page there; where it has several, list them."""
-    found = attempt(caller, "/api/feeds/find/", {"url": given.url})
-    chosen = given.url
-    if found.status != 403:  # who may not look at addresses can give that of a feed
-        choices = found.data["feeds"] if found.status == 200 else []
-        exact = [row for row in choices if row["url"].rstrip("/") == given.url.rstrip("/")]
-        if found.status == 200 and not choices:
+    discovery = attempt(caller, "/api/feeds/find/", {"url": arguments.url})
+    chosen = arguments.url
+    if discovery.status != 403:  # who may not look at addresses can give that of a feed
+        choices = discovery.data["feeds"] if discovery.status == 200 else []
+        exact = [row for row in choices if row["url"].rstrip("/") == arguments.url.rstrip("/")]
+        if discovery.status == 200 and not choices:
             raise ToolRefused("No feed was found at that address. `watch` tells when the page changes.")
         if len(choices) > 1 and not exact:
             listed = [
@@ -55,34 +55,36 @@ def follow(caller: Caller, given: FollowArguments) -> ToolAnswer:
                 for row in choices[:20]
             ]
             return ToolAnswer({"about_quoted": NOTICE, "followed": False, "choose_one_of": listed})
-        chosen = (exact or choices or [{"url": given.url}])[0]["url"]
-    sent = {"url": chosen, "folder": given.folder}
-    answer = call(caller, "/api/subscriptions/", method="POST", data=sent)
+        chosen = (exact or choices or [{"url": arguments.url}])[0]["url"]
+    sent = {"url": chosen, "folder": arguments.folder}
+    reply = call(caller, "/api/subscriptions/", method="POST", data=sent)
     return ToolAnswer(
         {
-            "followed": True, "feed": f"feed:{answer.data['feed']}", "folder": answer.data["folder"],
-            "was_followed_already": answer.status == 200,
+            "followed": True, "feed": f"feed:{reply.data['feed']}", "folder": reply.data["folder"],
+            "was_followed_already": reply.status == 200,
         }
     )  # fmt: skip
 
 
-def watch(caller: Caller, given: WatchArguments) -> ToolAnswer:
+def watch(caller: Caller, arguments: WatchArguments) -> ToolAnswer:
     """Watch a page, or a whole site, for changes."""
-    sent: dict[str, Any] = {"url": given.url} if given.whole_site else {"kind": "pages", "pages": [given.url]}
+    sent: dict[str, Any] = (
+        {"url": arguments.url} if arguments.whole_site else {"kind": "pages", "pages": [arguments.url]}
+    )
     row = call(caller, "/api/sites/", method="POST", data=sent).data
     return ToolAnswer(
         {"site": f"site:{row['id']}", "url": address(row["url"]), "next_visit": row["next_visit"]}
     )
 
 
-def unfollow(caller: Caller, given: UnfollowArguments) -> ToolAnswer:
+def unfollow(caller: Caller, arguments: UnfollowArguments) -> ToolAnswer:
     """Stop following a feed: the first call says what would go, the second does it."""
-    key = key_of(given.feed, "feed")
+    key = key_of(arguments.feed, "feed")
     rows = call(caller, "/api/subscriptions/", {"feed": key}).data["results"]
     if not rows:
         raise ToolRefused("The person does not follow that feed.")
     row, target = rows[0], f"feed:{key}"
-    if not given.confirmation:
+    if not arguments.confirmation:
         feed = call(caller, f"/api/feeds/{key}/").data
         return ToolAnswer(
             {
@@ -93,7 +95,7 @@ def unfollow(caller: Caller, given: UnfollowArguments) -> ToolAnswer:
                 "good_for_seconds": SECONDS,
             }
         )  # fmt: skip
-    if not is_confirmed(caller, "unfollow", target, given.confirmation):
+    if not is_confirmed(caller, "unfollow", target, arguments.confirmation):
         raise ToolRefused(
             "That confirmation is too old, or for something else: call without one, and ask again."
         )

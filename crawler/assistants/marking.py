@@ -56,52 +56,52 @@ class HighlightArguments(Arguments):
     note: Annotated[str, Meta(max_length=4_000)] = ""
 
 
-def save(caller: Caller, given: SaveArguments) -> ToolAnswer:
+def save(caller: Caller, arguments: SaveArguments) -> ToolAnswer:
     """Save a page for the person; it is read in a moment."""
-    sent = {"url": given.url, "tags": given.tags, "note": given.note}
-    answer = call(caller, "/api/saved/", method="POST", data=sent)
-    row = answer.data
+    sent = {"url": arguments.url, "tags": arguments.tags, "note": arguments.note}
+    reply = call(caller, "/api/saved/", method="POST", data=sent)
+    row = reply.data
     return ToolAnswer(
         {
             "id": f"article:{row['article']}", "url": address(row["url"]), "state": row["state"],
             "tags": row["tags"],
-            "was_saved_already": answer.status == 200,
+            "was_saved_already": reply.status == 200,
         }
     )  # fmt: skip
 
 
-def mark(caller: Caller, given: MarkArguments) -> ToolAnswer:
+def mark(caller: Caller, arguments: MarkArguments) -> ToolAnswer:
     """Mark articles as read, unread, starred or not."""
-    keys = [key_of(each, "article") for each in given.articles]
+    keys = [key_of(each, "article") for each in arguments.articles]
     with reading_as(caller.user.pk):
-        known = list(Article.objects.filter(pk__in=keys).values_list("pk", flat=True))
-        if missing := sorted(set(keys) - set(known)):
+        existing_keys = list(Article.objects.filter(pk__in=keys).values_list("pk", flat=True))
+        if missing := sorted(set(keys) - set(existing_keys)):
             raise ToolRefused("There is no " + ", ".join(f"article:{key}" for key in missing[:10]) + ".")
         subscriber, now = subscriber_of(caller.user), datetime.now(UTC)
-        if given.state in {"read", "unread"}:
-            mark_read(subscriber, known, now, read=given.state == "read")
+        if arguments.state in {"read", "unread"}:
+            mark_read(subscriber, existing_keys, now, read=arguments.state == "read")
         else:
-            star(subscriber, known, now, starred=given.state == "starred")
-    return ToolAnswer({"marked": len(known), "as": given.state})
+            star(subscriber, existing_keys, now, starred=arguments.state == "starred")
+    return ToolAnswer({"marked": len(existing_keys), "as": arguments.state})
 
 
-def label(caller: Caller, given: LabelArguments) -> ToolAnswer:
+def label(caller: Caller, arguments: LabelArguments) -> ToolAnswer:
     """Give an article labels of the person, and take others away."""
-    path = f"/api/articles/{key_of(given.article, 'article')}/marks/"
-    labels = [each for each in call(caller, path).data["labels"] if each not in given.remove]
-    labels += [each for each in given.add if each not in labels]
+    path = f"/api/articles/{key_of(arguments.article, 'article')}/marks/"
+    labels = [each for each in call(caller, path).data["labels"] if each not in arguments.remove]
+    labels += [each for each in arguments.add if each not in labels]
     data = call(caller, path, method="PATCH", data={"labels": labels}).data
-    return ToolAnswer({"article": given.article, "labels": data["labels"]})
+    return ToolAnswer({"article": arguments.article, "labels": data["labels"]})
 
 
-def highlight(caller: Caller, given: HighlightArguments) -> ToolAnswer:
+def highlight(caller: Caller, arguments: HighlightArguments) -> ToolAnswer:
     """Highlight words of an article; they must stand in it."""
-    sent = {"article": key_of(given.article, "article"), "quote": given.quote, "note": given.note}
+    sent = {"article": key_of(arguments.article, "article"), "quote": arguments.quote, "note": arguments.note}
     row = call(caller, "/api/highlights/", method="POST", data=sent).data
     return ToolAnswer(
         {
             "id": f"highlight:{row['id']}",
-            "article": given.article,
+            "article": arguments.article,
             "quoted": {"words": phrase(row["quote"], 500)},
         }
     )

@@ -32,21 +32,21 @@ class ReadArguments(Arguments):
     start: Annotated[int, Meta(description="`next_start` of the answer before, in a long text.", ge=0)] = 0
 
 
-def read(caller: Caller, given: ReadArguments) -> ToolAnswer:
+def read(caller: Caller, arguments: ReadArguments) -> ToolAnswer:
     """Read one thing as Markdown, with what is quoted and where it is from."""
-    whole, _, part = given.id.strip().partition("/")
+    whole, _, part = arguments.id.strip().partition("/")
     kind = whole.partition(":")[0]
     if kind not in _READERS:
         raise ToolRefused(
             f'There is nothing of the kind "{kind[:30]}": read an article, story, page or change.'
         )
     data, head, text, source = _READERS[kind](caller, key_of(whole, kind), part)
-    shown, following = cut(text, given.start, PART_CHARACTERS)
-    data |= {"id": given.id, "characters": len(text), "next_start": following}
+    excerpt, following = cut(text, arguments.start, PART_CHARACTERS)
+    data |= {"id": arguments.id, "characters": len(text), "next_start": following}
     lines = [f"- {name}: {value}" for name, value in head.items() if value not in (None, "", [])]
     if following:
         lines.append(f"- This is a part of it: go on with start={following}.")
-    return ToolAnswer(data, "\n".join([*lines, "", NOTICE, "", fenced(shown, source)]))
+    return ToolAnswer(data, "\n".join([*lines, "", NOTICE, "", fenced(excerpt, source)]))
 
 
 Thing = tuple[dict[str, Any], dict[str, Any], str, str]

@@ -115,10 +115,10 @@ class _Answers:
     async def read_resource(self, _: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
         """Return what is behind an address."""
         try:
-            found = await _in_django(resource_at)(self.caller, str(params.uri))
+            resource = await _in_django(resource_at)(self.caller, str(params.uri))
         except ToolRefused as refused:
             raise MCPError(INVALID_PARAMS, str(refused)) from refused
-        text = TextResourceContents(uri=params.uri, mime_type=found.media_type, text=found.text)
+        text = TextResourceContents(uri=params.uri, mime_type=resource.media_type, text=resource.text)
         return ReadResourceResult(contents=[text])
 
     async def list_prompts(self, _: Any, __: PaginatedRequestParams | None) -> ListPromptsResult:
@@ -127,30 +127,30 @@ class _Answers:
 
     async def get_prompt(self, _: Any, params: GetPromptRequestParams) -> GetPromptResult:
         """Return a prompt with its argument in place."""
-        found = next((each for each in PROMPTS if each.name == params.name), None)
-        if found is None:
+        prompt = next((each for each in PROMPTS if each.name == params.name), None)
+        if prompt is None:
             raise MCPError(INVALID_PARAMS, f"There is no prompt {phrase(params.name, 60)}.")
-        word = phrase(str((params.arguments or {}).get(found.argument, "")), 200) if found.argument else ""
-        if found.argument and not word:
-            raise MCPError(INVALID_PARAMS, f"Give {found.argument}.")
-        words = found.text.replace("{word}", json.dumps(word, ensure_ascii=False))
+        word = phrase(str((params.arguments or {}).get(prompt.argument, "")), 200) if prompt.argument else ""
+        if prompt.argument and not word:
+            raise MCPError(INVALID_PARAMS, f"Give {prompt.argument}.")
+        words = prompt.text.replace("{word}", json.dumps(word, ensure_ascii=False))
         message = PromptMessage(role="user", content=TextContent(type="text", text=words))
-        return GetPromptResult(description=found.description, messages=[message])
+        return GetPromptResult(description=prompt.description, messages=[message])
 
 
 def _called(tool: Tool, caller: Caller, arguments: dict[str, Any]) -> CallToolResult:
     """Run a tool; what it refuses is an answer, too, from which an assistant learns."""
     try:
-        answer = tool.call(caller, arguments)
+        result = tool.call(caller, arguments)
     except ToolRefused as refused:
         return CallToolResult(
             content=[TextContent(type="text", text=phrase(str(refused), 1_000))], is_error=True
         )
-    text = answer.text or json.dumps(answer.data, ensure_ascii=False, default=str)
+    text = result.text or json.dumps(result.data, ensure_ascii=False, default=str)
     if len(text) > MAX_ANSWER_CHARACTERS:
         words = f"The answer has {len(text)} characters: ask for fewer rows."
         return CallToolResult(content=[TextContent(type="text", text=words)], is_error=True)
-    data = json.loads(json.dumps(answer.data, ensure_ascii=False, default=str))
+    data = json.loads(json.dumps(result.data, ensure_ascii=False, default=str))
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
 
 

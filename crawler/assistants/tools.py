@@ -55,12 +55,12 @@ class Tool:
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of its arguments: an object without references."""
         [schema], parts = msgspec.json.schema_components([self.arguments])
-        found: dict[str, Any] = dict(parts[schema["$ref"].rpartition("/")[2]])
-        found.pop("title", None)
-        found.pop("description", None)
-        return found
+        definition: dict[str, Any] = dict(parts[schema["$ref"].rpartition("/")[2]])
+        definition.pop("title", None)
+        definition.pop("description", None)
+        return definition
 
-    def call(self, caller: Caller, given: Mapping[str, Any]) -> ToolAnswer:
+    def call(self, caller: Caller, raw_arguments: Mapping[str, Any]) -> ToolAnswer:
         """Run it for a caller. Raises ToolRefused where it may not, or where the arguments are wrong."""
         if not caller.may(self.scope):
             raise ToolRefused(
@@ -68,7 +68,7 @@ class Tool:
                 " The person can give it in Freshet under Settings, Apps and keys."
             )
         try:
-            arguments = msgspec.convert(dict(given), self.arguments)
+            arguments = msgspec.convert(dict(raw_arguments), self.arguments)
         except msgspec.ValidationError as error:
             raise ToolRefused(f"The arguments are wrong: {error}") from error
         return self.run(caller, arguments)

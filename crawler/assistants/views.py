@@ -62,10 +62,12 @@ def mcp(request: HttpRequest) -> HttpResponse:
     except Throttled as error:
         return _busy(getattr(error, "wait", None) or 60, str(error.detail))
     except AuthenticationFailed as error:
-        answer = JsonResponse({"error": "invalid_token", "error_description": str(error.detail)}, status=401)
+        response = JsonResponse(
+            {"error": "invalid_token", "error_description": str(error.detail)}, status=401
+        )
         code = "invalid_token" if "Authorization" in request.headers else ""
-        answer.headers["WWW-Authenticate"] = challenge_of(request, error=code)
-        return answer
+        response.headers["WWW-Authenticate"] = challenge_of(request, error=code)
+        return response
     request.user = caller.user
     return _over_a_limit(request) or async_to_sync(_answered)(request, caller)
 
@@ -90,9 +92,9 @@ def _is_foreign(request: HttpRequest) -> bool:
 
 
 def _busy(seconds: float, words: str) -> HttpResponse:
-    answer = JsonResponse({"error": words}, status=429)
-    answer.headers["Retry-After"] = str(max(int(seconds) + 1, 1))
-    return answer
+    response = JsonResponse({"error": words}, status=429)
+    response.headers["Retry-After"] = str(max(int(seconds) + 1, 1))
+    return response
 
 
 async def _answered(request: HttpRequest, caller: Caller) -> HttpResponse:
@@ -131,11 +133,11 @@ async def _answered(request: HttpRequest, caller: Caller) -> HttpResponse:
     }
     async with manager.run():
         await manager.handle_request(scope, receive, sent.take)
-    answer = HttpResponse(bytes(sent.body), status=sent.status)
+    response = HttpResponse(bytes(sent.body), status=sent.status)
     for name, value in sent.headers.items():
-        answer.headers[name] = value
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+        response.headers[name] = value
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 class _Sent:

@@ -26,19 +26,19 @@ def missing_migrations(applied: Collection[tuple[str, str]]) -> list[tuple[str, 
     return sorted(missing)
 
 
-def sentence_for(applied: Collection[tuple[str, str]], what: str) -> str:
+def sentence_for(applied: Collection[tuple[str, str]], subject: str) -> str:
     """Return why these are the migrations of a version too old to be taken over, an empty text if not."""
     if not (missing := missing_migrations(applied)):
         return ""
     return (
-        f"{what} is of a version too old for this one: it lacks {missing[0][0]}.{missing[0][1]}. "
+        f"{subject} is of a version too old for this one: it lacks {missing[0][0]}.{missing[0][1]}. "
         "First start the last version that has this step, then this one."
     )
 
 
-def refuse_older(applied: Collection[tuple[str, str]], what: str = "The database") -> None:
+def refuse_older(applied: Collection[tuple[str, str]], subject: str = "The database") -> None:
     """Raise CommandError if these are the migrations of a version too old to be taken over."""
-    if sentence := sentence_for(applied, what):
+    if sentence := sentence_for(applied, subject):
         raise CommandError(sentence)
 
 

@@ -21,13 +21,13 @@ class ConnectionThreads(ThreadPoolExecutor):
     """A pool of threads that give their database connections back after each call."""
 
     def submit(
-        self, call: Callable[Arguments, Result], /, *arguments: Arguments.args, **named: Arguments.kwargs
+        self, call: Callable[Arguments, Result], /, *arguments: Arguments.args, **keywords: Arguments.kwargs
     ) -> Future[Result]:
         """Run a call in one of the threads."""
 
         def run() -> Result:
             try:
-                return call(*arguments, **named)
+                return call(*arguments, **keywords)
             finally:
                 connections.close_all()
 

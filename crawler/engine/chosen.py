@@ -74,12 +74,12 @@ class NumberReader:
         return int(number)
 
 
-def _whole(least: int, most: int) -> NumberReader:
-    return NumberReader(least, most, is_whole=True)
+def _whole(minimum: int, maximum: int) -> NumberReader:
+    return NumberReader(minimum, maximum, is_whole=True)
 
 
-def _number(least: float, most: float) -> NumberReader:
-    return NumberReader(least, most)
+def _number(minimum: float, maximum: float) -> NumberReader:
+    return NumberReader(minimum, maximum)
 
 
 def _one_of(*words: str) -> Callable[[Any], str]:

@@ -17,15 +17,15 @@ log = logging.getLogger(__name__)
 
 def logins_of(hosts: Iterable[int]) -> dict[int, list[Login]]:
     """Return the logins of hosts by their ids. One that cannot be decrypted is left out, and logged."""
-    found: dict[int, list[Login]] = defaultdict(list)
+    logins: dict[int, list[Login]] = defaultdict(list)
     for row in SiteLogin.objects.filter(host__in=list(hosts)):
         try:
             name, _, value = unseal(row.sealed).partition(": ")
         except UnreadableError as error:
             log.warning("the login for %s is not sent: %s", row.url, error)
             continue
-        found[row.host_id].append(Login(row.url, name, value, row.owner_id or 0))
-    return found
+        logins[row.host_id].append(Login(row.url, name, value, row.owner_id or 0))
+    return logins
 
 
 def keep_login(url: str, kind: str, secret: str, name: str = "", owner: int | None = None) -> SiteLogin:

@@ -50,7 +50,9 @@ class Admitted:
     refused: Counter[str]
 
 
-def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets | None = None) -> Admitted:
+def admit(
+    crawl: Crawl, found_links: Sequence[Found], now: datetime, budgets: Budgets | None = None
+) -> Admitted:
     """Queue the URLs that are new to the crawl. The caller's transaction holds the lock on the crawl's row.
 
     A URL that is queued, leased or finished counts as a duplicate; a dropped URL is queued again. A URL that
@@ -60,7 +62,7 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
     default_budgets = Budgets() if crawl.max_depth is None else Budgets(depth=crawl.max_depth)
     limits, scope = budgets or default_budgets, crawl.bounds()
     accumulates = crawl.rules().accumulates
-    links, gained = _once(found)
+    links, gained = _once(found_links)
     states = _known(crawl, list(links))
     _bring_nearer(
         crawl, {key: links[key].depth for key, (_, depth) in states.items() if links[key].depth < depth}
@@ -99,7 +101,7 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
     if accumulates and states:
         touched |= _pay(crawl, {key: gained[key] for key in states})
     renew_hosts(crawl, touched)
-    duplicates = len(found) - len(links) + len(states) - len(again)
+    duplicates = len(found_links) - len(links) + len(states) - len(again)
     return Admitted(len(rows) + len(again), duplicates, refused)
 
 
@@ -178,14 +180,14 @@ _NEARER = """
 """
 
 
-def _once(found: Sequence[Found]) -> tuple[dict[uuid.UUID, Found], dict[uuid.UUID, float]]:
+def _once(found_links: Sequence[Found]) -> tuple[dict[uuid.UUID, Found], dict[uuid.UUID, float]]:
     """Return the links by key without duplicates, each with its least depth, and the total score of each
     key's links.
     """
     keys: dict[str, uuid.UUID] = {}
     links: dict[uuid.UUID, Found] = {}
     gained: dict[uuid.UUID, float] = {}
-    for link in found:
+    for link in found_links:
         key = keys.get(link.url)
         if key is None:
             key = keys[link.url] = link.key or digest(link.url)

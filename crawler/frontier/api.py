@@ -108,10 +108,10 @@ class CrawlViewSet(
     def try_query(self, request: Request) -> Response:
         serializer = QuerySerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        found, why = tried(serializer.validated_data["query"])
+        addresses, why = tried(serializer.validated_data["query"])
         if why:
             raise ValidationError({"query": [why]})
-        return Response([{"url": url, "weight": weight} for url, weight in found.items()])
+        return Response([{"url": url, "weight": weight} for url, weight in addresses.items()])
 
     @extend_schema(summary="Figures of now", responses={200: ReportSerializer}, filters=False)
     @action(detail=True, pagination_class=None)

@@ -81,8 +81,8 @@ def as_csv(crawl: Crawl) -> Iterator[str]:
     for bucket in crawl.buckets.order_by("start").iterator(chunk_size=2000):
         cells = [bucket.start.isoformat(), bucket.minutes, bucket.crawled, bucket.dropped, bucket.duplicates]
         for name in names:
-            number, total, least, most = bucket.figures.get(name) or (0, 0.0, "", "")
-            cells += [number, total / number if number else "", least, most]
+            number, total, minimum, maximum = bucket.figures.get(name) or (0, 0.0, "", "")
+            cells += [number, total / number if number else "", minimum, maximum]
         yield ",".join(map(str, cells)) + "\n"
 
 
@@ -113,7 +113,7 @@ def lead_chart(course: Sequence[Sequence[float]], requests: int) -> SafeString |
     """Draw how many addresses a crawl's query named after so many requests, None for a single answer."""
     if len(course) < 2:
         return None
-    points = [(float(asked), float(found)) for asked, found in course]
+    points = [(float(request_count), float(address_count)) for request_count, address_count in course]
     points.append((float(max(requests, points[-1][0])), points[-1][1]))
     label = _("Addresses that the query names, by requests made")
     return line_plot(
@@ -144,8 +144,8 @@ def _spread(spread: tuple[str, Words, Words, float], steps: Sequence[_Step], min
         figures = [figure for bucket in step.buckets if (figure := bucket.figures.get(name))]
         if figures:
             mean = sum(figure[1] for figure in figures) / sum(figure[0] for figure in figures)
-            most, least = max(figure[3] for figure in figures), min(figure[2] for figure in figures)
-            rows.append((step.hour, most * factor, mean * factor, least * factor))
+            maximum, minimum = max(figure[3] for figure in figures), min(figure[2] for figure in figures)
+            rows.append((step.hour, maximum * factor, mean * factor, minimum * factor))
     return _chart(str(title), str(unit), _names(), rows, minutes) if rows else None
 
 
@@ -160,9 +160,9 @@ def _counts(
         paces = [count(bucket) / bucket.minutes for bucket in step.buckets]
         watched = sum(bucket.minutes for bucket in step.buckets)
         # In a minute without a bucket nothing came back.
-        least = min(paces) if watched >= minutes or step is steps[-1] else 0.0
+        minimum = min(paces) if watched >= minutes or step is steps[-1] else 0.0
         mean = sum(map(count, step.buckets)) / (watched if step is steps[-1] else minutes)
-        rows.append((step.hour, max(paces), mean, least))
+        rows.append((step.hour, max(paces), mean, minimum))
     return _chart(title, unit, _names(), rows, minutes)
 
 

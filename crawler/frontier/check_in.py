@@ -163,13 +163,13 @@ def _vouched_for(sitemap: str, urls: Sequence[str]) -> list[str]:
     It speaks for its own host, and for each host whose robots.txt names a sitemap there (sitemaps.org,
     "Sitemaps & Cross Submits"): a site's sitemaps often lie on the host of its files.
     """
-    own = host_of(sitemap)
-    names = {host_of(url) for url in urls} - {own}
+    own_host = host_of(sitemap)
+    names = {host_of(url) for url in urls} - {own_host}
     others = Host.objects.filter(name__in=names, robots_text__icontains="sitemap:") if names else ()
-    speaks_for = {own} | {
+    speaks_for = {own_host} | {
         host.name
         for host in others
-        if any(host_of(url) == own for url in sitemaps_in(host.robots_text, host.robots_origin))
+        if any(host_of(url) == own_host for url in sitemaps_in(host.robots_text, host.robots_origin))
     }
     return [url for url in urls if host_of(url) in speaks_for]
 
@@ -231,21 +231,21 @@ def _count_crawled(crawl: int, pages: Mapping[int, int]) -> None:
         )
 
 
-def _follow_seeds(crawl: Crawl, found: Sequence[Found]) -> None:
+def _follow_seeds(crawl: Crawl, found_links: Sequence[Found]) -> None:
     """Make the target of a start address's redirect a start address, so that its host is crawled, too.
 
     A crawl of a site that had moved to another host ended after one request, and did not say why. The bounds
     that people set themselves stay. The caller holds the lock on the crawl's row.
     """
-    moved = [each.url for each in found if each.link == CrawlUrl.Link.SEED and each.hops]
+    moved = [each.url for each in found_links if each.link == CrawlUrl.Link.SEED and each.hops]
     if not moved or crawl.scope:
         return
     bounds = crawl.bounds()
     seeds = [url for url in moved if not bounds.allows(url)]
     if not seeds:
         return
-    known = Crawl.objects.values_list("seeds", flat=True).get(pk=crawl.pk)
-    crawl.seeds = list(dict.fromkeys([*known, *seeds]))
+    existing_seeds = Crawl.objects.values_list("seeds", flat=True).get(pk=crawl.pk)
+    crawl.seeds = list(dict.fromkeys([*existing_seeds, *seeds]))
     Crawl.objects.filter(pk=crawl.pk).update(seeds=crawl.seeds)
 
 

@@ -129,10 +129,10 @@ def cancel(crawls: QuerySet[Crawl]) -> int:
 
 def tried(query: str) -> tuple[dict[str, float], str]:
     """Return the addresses that a query names over what is stored, with weights, and why it names none."""
-    for _, answer in query_tried.send(sender=Crawl, query=query):
-        if isinstance(answer, dict):
-            return answer, ""
-        return {}, str(answer)
+    for _, reply in query_tried.send(sender=Crawl, query=query):
+        if isinstance(reply, dict):
+            return reply, ""
+        return {}, str(reply)
     return {}, "nothing here asks the graph"
 
 
@@ -166,11 +166,11 @@ def rescope(crawl: Crawl, scope: Sequence[str]) -> int:
             (key, host) for key, host, url in waiting.iterator(chunk_size=5000) if not rules.allows(url)
         ]
         CrawlUrl.objects.filter(id__in=[key for key, _ in outside]).delete()
-        left = {host for _, host in outside}
-        renew_hosts(crawl, left)
+        outside_hosts = {host for _, host in outside}
+        renew_hosts(crawl, outside_hosts)
         # A host that was never crawled takes no room of the limit on hosts.
         has_urls = Exists(crawl.urls.filter(host=OuterRef("host")))
-        crawl.hosts.filter(~has_urls, host__in=left).delete()
+        crawl.hosts.filter(~has_urls, host__in=outside_hosts).delete()
     return len(outside)
 
 

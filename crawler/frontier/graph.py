@@ -126,10 +126,10 @@ def known_ranks(source: Integers, target: Integers, host: Integers) -> Floats:
     host of each page. One who follows no link goes to any host alike: a host of which little is known yet
     counts as much as the others, or its pages would come last.
     """
-    known = np.bincount(host)
-    jump = 1.0 / known[host]
-    found = ranks(len(host), source, target, tolerance=KNOWN_TOLERANCE, jump=jump / jump.sum())
-    return found * len(host)
+    host_sizes = np.bincount(host)
+    jump = 1.0 / host_sizes[host]
+    scores = ranks(len(host), source, target, tolerance=KNOWN_TOLERANCE, jump=jump / jump.sum())
+    return scores * len(host)
 
 
 def ranks(

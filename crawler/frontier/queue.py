@@ -35,7 +35,7 @@ def lease_urls(
     Returns assignments by host id.
     """
     assignments: dict[int, list[Assignment]] = {}
-    binaries = crawl.into_graph and any(wanted for _, wanted in binaries_wanted.send(sender=Crawl))
+    binaries = crawl.into_graph and any(is_wanted for _, is_wanted in binaries_wanted.send(sender=Crawl))
     selectors = None if crawl.selectors is None else tuple(crawl.selectors)
     order = PageOrder(any_type=crawl.into_graph, binaries=binaries, selectors=selectors)
     rows = lease_rows(

@@ -13,10 +13,10 @@ from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.frontier.queue import renew_all_hosts
 from crawler.frontier.strategies import FIRST_RANKING, next_ranking
 
-MOST_LINKS = 500_000
+MAX_LINKS = 500_000
 """Links beyond which a crawl is not ranked again: its order goes on by OPIC's cash."""
 _BLOCK = 5_000
-_LEAST_CHANGE = 0.1
+_MIN_CHANGE = 0.1
 """The relative change of a score that is worth a write: smaller ones leave the order as good."""
 
 
@@ -29,15 +29,15 @@ def rank_known(crawl: Crawl) -> int:
         return 0
     Crawl.objects.filter(pk=crawl.pk).update(ranked_again=next_ranking(crawl.crawled))
     links = crawl.urls.filter(state=CrawlUrl.State.CRAWLED).aggregate(all=Sum("inter") + Sum("intra"))["all"]
-    if not links or links > MOST_LINKS:
+    if not links or links > MAX_LINKS:
         return 0
-    source, target, host, known = _links(crawl)
-    rank = dict(zip(known.tolist(), known_ranks(source, target, host).tolist(), strict=True))
+    source, target, host, ids = _links(crawl)
+    rank = dict(zip(ids.tolist(), known_ranks(source, target, host).tolist(), strict=True))
     scores = dict(crawl.waiting.values_list("id", "score"))
     moved = [
         key
         for key, before in scores.items()
-        if key in rank and abs(rank[key] - before) > _LEAST_CHANGE * before
+        if key in rank and abs(rank[key] - before) > _MIN_CHANGE * before
     ]
     # One that is just being leased is left out: to wait for it here could be to wait for each other.
     changed = 0
@@ -55,7 +55,7 @@ def _links(crawl: Crawl) -> tuple[Integers, Integers, Integers, Integers]:
 
     The known pages are those that were crawled and those that wait or are out.
     """
-    known, hosts = _two_columns(
+    ids, hosts = _two_columns(
         """
         SELECT id AS a, host_id AS b FROM frontier_crawlurl
         WHERE crawl_id = %s AND state IN ('crawled', 'queued')
@@ -72,10 +72,10 @@ def _links(crawl: Crawl) -> tuple[Integers, Integers, Integers, Integers]:
         """,
         crawl.pk,
     )
-    order = np.argsort(known)
-    known, hosts = known[order], hosts[order]
+    order = np.argsort(ids)
+    ids, hosts = ids[order], hosts[order]
     host = np.unique(hosts, return_inverse=True)[1]
-    return np.searchsorted(known, source), np.searchsorted(known, target), host, known
+    return np.searchsorted(ids, source), np.searchsorted(ids, target), host, ids
 
 
 def _two_columns(query: str, crawl: int) -> tuple[Integers, Integers]:

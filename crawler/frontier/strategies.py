@@ -131,13 +131,13 @@ def next_ranking(crawled: int) -> int:
     return max(crawled + 4, crawled * 3 // 2)
 
 
-def promise(score: float, known: int, crawled: int) -> float:
+def promise(score: float, known_pages: int, crawled: int) -> float:
     """Return the score by which a host is ordered: its best URL's, by how much of the host is still to come.
 
     Links seen so far are a sample of the host's: a page that three of three crawled pages link to will have
-    links from most of its `known` pages.
+    links from most of its `known_pages`.
     """
-    return score * known / max(crawled, 0.5)
+    return score * known_pages / max(crawled, 0.5)
 
 
 def make_strategy(

@@ -237,8 +237,8 @@ def _rescoped(crawl: Crawl, request: HttpRequest) -> str:
 
 def _trial(query: str) -> dict[str, Any]:
     """Return what a query names over what is stored, for the page."""
-    found, why = tried(query)
-    return {"trial": {"count": len(found), "sample": list(found.items())[:SAMPLE], "trouble": why}}
+    addresses, why = tried(query)
+    return {"trial": {"count": len(addresses), "sample": list(addresses.items())[:SAMPLE], "trouble": why}}
 
 
 def _listed(

@@ -124,9 +124,9 @@ class HowFar:
 
 def how_far(crawl: Crawl, report: CrawlReport, now: datetime) -> HowFar:
     """Return how far a crawl is, in one query. What waits counts as pages, up to the limit of pages."""
-    known = report.crawled + report.queue + report.out
+    known_count = report.crawled + report.queue + report.out
     limit = crawl.max_pages
-    total = known if limit is None else min(known, limit)
+    total = known_count if limit is None else min(known_count, limit)
     is_running = crawl.state == Crawl.State.RUNNING
     lately = crawl.buckets.filter(start__gte=now - RECENT, minutes=1).aggregate(n=Sum("crawled", default=0))[
         "n"
@@ -136,7 +136,7 @@ def how_far(crawl: Crawl, report: CrawlReport, now: datetime) -> HowFar:
     if is_running and per_minute >= 0.1 and total > report.crawled:
         minutes = math.ceil((total - report.crawled) / per_minute)
         end = now + timedelta(minutes=minutes) if minutes < 60 * 24 * 90 else None
-    is_growing = is_running and (limit is None or known < limit)
+    is_growing = is_running and (limit is None or known_count < limit)
     return HowFar(report.crawled, max(total, report.crawled), is_growing, is_running, per_minute, end)
 
 

@@ -27,8 +27,8 @@ class ProcessLimits:
         """Set the limits. They cannot be lifted, but for processor time (`allow_processor_time`)."""
         if not self.network and not walls.shut() and not self.files:
             forbid_new_descriptors()
-        most = memory.address_space() + self.memory_bytes
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        address_space = memory.address_space() + self.memory_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if not self.writes:
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

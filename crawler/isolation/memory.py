@@ -95,8 +95,8 @@ class Tidier:
 
     def _run(self) -> None:
         while self._has_worked.wait():
-            while (rest := self._last_task + self._idle_seconds - time.monotonic()) > 0:
-                time.sleep(rest)
+            while (wait_seconds := self._last_task + self._idle_seconds - time.monotonic()) > 0:
+                time.sleep(wait_seconds)
             self._has_worked.clear()
             for clear in _caches:
                 clear()

@@ -43,8 +43,10 @@ def prepare_brief(rule: Rule, now: datetime, zone: tzinfo) -> None:
         return
     try:
         subscriber = subscriber_of(rule.user)
-        asked = ModelTask.objects.filter(subscriber=subscriber, kind="brief", created__gt=now - _lead())
-        if asked.exists():
+        recent_tasks = ModelTask.objects.filter(
+            subscriber=subscriber, kind="brief", created__gt=now - _lead()
+        )
+        if recent_tasks.exists():
             return
         with reading_as(rule.user_id):
             ask_brief(subscriber, now)
@@ -66,8 +68,8 @@ def brief_for(rule: Rule, now: datetime) -> DigestBrief | None:
         if row is None:
             return None
         with reading_as(rule.user_id):
-            answer = sourced(row)
-        return DigestBrief(answer, row.model) if answer else None
+            sourced_answer = sourced(row)
+        return DigestBrief(sourced_answer, row.model) if sourced_answer else None
     except Exception:
         log.exception("the brief of rule %s could not be read", rule.pk)
         return None

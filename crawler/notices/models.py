@@ -88,8 +88,8 @@ class Target(models.Model):
             address = self.address
         except secrets.UnreadableError:
             return _("unreadable: give it again")
-        shown = self.target_kind.shown(address)
-        return secrets.masked(shown) if self.target_kind.is_masked else shown
+        display_address = self.target_kind.shown(address)
+        return secrets.masked(display_address) if self.target_kind.is_masked else display_address
 
 
 ARTICLE_CONDITIONS = (

@@ -61,13 +61,13 @@ def claim(now: datetime) -> list[Notification]:
     Each target has its turn, the one that waits longest first: the oldest messages alone would all be those
     of one dead target that has thousands, and the others would wait behind them (issue 56).
     """
-    taken: list[Notification] = []
+    notifications: list[Notification] = []
     waits = Notification.objects.due(now).order_by().values("target", "target__failing_since")
     for target in waits.annotate(since=Min("due")).order_by("since", "target")[:MAX_CLAIMED]:
         limit = MAX_OF_FAILING if target["target__failing_since"] else MAX_OF_TARGET
-        taken += _oldest(target["target"], now, min(limit, MAX_CLAIMED - len(taken)))
-    lease_until(taken, now + LEASE, counting="attempts", state=Notification.State.SENDING)
-    return taken
+        notifications += _oldest(target["target"], now, min(limit, MAX_CLAIMED - len(notifications)))
+    lease_until(notifications, now + LEASE, counting="attempts", state=Notification.State.SENDING)
+    return notifications
 
 
 def _oldest(target: int | None, now: datetime, number: int) -> QuerySet[Notification]:
@@ -179,8 +179,8 @@ def delete_old(now: datetime, days: int) -> int:
     from crawler.notices.models import Notice  # noqa: PLC0415 - once a day
 
     before = now - timedelta(days=days)
-    done: Sequence[str] = (Notification.State.SENT, Notification.State.FAILED)
-    deleted, _rows = Notification.objects.filter(state__in=done, created__lt=before).delete()
+    final_states: Sequence[str] = (Notification.State.SENT, Notification.State.FAILED)
+    deleted, _rows = Notification.objects.filter(state__in=final_states, created__lt=before).delete()
     Notice.objects.filter(at__lt=before, told__isnull=False).delete()
     Notice.objects.filter(at__lt=before).exclude(held="").delete()
     return deleted

@@ -124,11 +124,11 @@ def _write_digest(rule: Rule, now: datetime, zone: tzinfo, brief: DigestBrief | 
     if not Rule.objects.filter(pk=rule.pk, digested=rule.digested).update(digested=slot):
         return 0  # another process has just written it
     notices = list(_untold(rule).filter(at__lte=now).order_by("-at", "-id")[:MAX_IN_DIGEST])
-    rest = _untold(rule).count() - len(notices)
+    remaining_count = _untold(rule).count() - len(notices)
     targets = list(rule.targets.all())
     if not notices or not targets:
         return 0
-    title, text, html = digest(rule, notices, rest, brief)
+    title, text, html = digest(rule, notices, remaining_count, brief)
     facts = {"when": rule.when, "rule": str(rule), "items": [facts_of(rule, notice) for notice in notices]}
     rows = [
         Notification(
@@ -151,10 +151,10 @@ def _write_digest(rule: Rule, now: datetime, zone: tzinfo, brief: DigestBrief | 
 
 
 def digest(
-    rule: Rule, notices: Sequence[Notice], rest: int = 0, brief: DigestBrief | None = None
+    rule: Rule, notices: Sequence[Notice], remaining_count: int = 0, brief: DigestBrief | None = None
 ) -> tuple[str, str, str]:
     """Return the title, the text and the HTML of a digest: the brief, then stories, then by source."""
-    number = len(notices) + rest
+    number = len(notices) + remaining_count
     message = ngettext("%(name)s: %(count)d piece of news", "%(name)s: %(count)d pieces of news", number)
     title = one_line(message % {"name": rule, "count": number}, MAX_TITLE)
     first = {notice.story for notice in notices if notice.story}
@@ -166,7 +166,7 @@ def digest(
         "rule": rule,
         "title": title,
         "sections": [(name, [_piece(notice) for notice in rows]) for name, rows in sections.items()],
-        "rest": rest,
+        "rest": remaining_count,
         "brief": brief,
         "public_url": settings.PUBLIC_URL,
         "stop": stop_address(rule),

@@ -80,21 +80,21 @@ class Table:
 def table_of(names: Sequence[str], rows: Sequence[Sequence[Term | None]]) -> Table:
     """Return the table of an answer, with the names of all that it lists."""
     addresses = {term.value for row in rows for term in row if term is not None and term.kind == Kind.IRI}
-    known = names_of(addresses)
+    titles = names_of(addresses)
     titled = next((name for name in TITLED if name in names), None) if "title" in names else None
-    shown = [name for name in names if not (titled and name == "title")]
+    columns = [name for name in names if not (titled and name == "title")]
     cells = []
     for row in rows:
         terms = dict(zip(names, row, strict=True))
-        line = {name: _cell(name, terms[name], known) for name in shown}
+        line = {name: _cell(name, terms[name], titles) for name in columns}
         title = terms.get("title")
         if titled and title is not None:
             line[titled] = Cell(title.value[:300], line[titled].url, lang=title.lang)
         cells.append(line)
-    return Table(shown, cells)
+    return Table(columns, cells)
 
 
-def _cell(name: str, term: Term | None, known: dict[str, Title]) -> Cell:
+def _cell(name: str, term: Term | None, titles: dict[str, Title]) -> Cell:
     if term is None or not term.value:
         return Cell("–")
     if name in COUNTS:
@@ -103,7 +103,7 @@ def _cell(name: str, term: Term | None, known: dict[str, Title]) -> Cell:
     if name in {"site", "from", "to"}:
         return Cell(host(term.value), links_to_address(host(term.value)))
     if term.kind == Kind.IRI:
-        return Cell(known[term.value].title, known[term.value].url)
+        return Cell(titles[term.value].title, titles[term.value].url)
     return _literal_cell(name, term)
 
 

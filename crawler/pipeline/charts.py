@@ -40,15 +40,15 @@ def progress(now: datetime) -> PhaseProgress:
     return PhaseProgress(starts, {name: tuple(counts[name][step] for step in steps) for name in PHASES})
 
 
-def progress_chart(found: PhaseProgress) -> SafeString | None:
+def progress_chart(phase_progress: PhaseProgress) -> SafeString | None:
     """Draw how many documents each phase has done since the first step. Returns None without any."""
-    if not any(map(any, found.documents.values())):
+    if not any(map(any, phase_progress.documents.values())):
         return None
-    hours = [(start - found.starts[0]) / timedelta(hours=1) for start in found.starts]
+    hours = [(start - phase_progress.starts[0]) / timedelta(hours=1) for start in phase_progress.starts]
     ends = [*hours, hours[-1] + STEP / timedelta(hours=1)]
     lines = [
         Line(name, list(zip(ends, map(float, accumulate(counts, initial=0)), strict=True)), ink)
-        for ink, (name, counts) in enumerate(found.documents.items(), 1)
+        for ink, (name, counts) in enumerate(phase_progress.documents.items(), 1)
     ]
     label = _("Documents done by each phase in the last 24 hours")
     return line_plot(lines, Axis(_("hours since the beginning")), Axis(_("documents")), label)

@@ -72,16 +72,16 @@ def take_crawled(rows: Sequence[CrawlUrl]) -> int:
     if not rows:
         return 0
     parameters = [[row.pk for row in rows]]
-    taken = _take(f"{_CRAWLED} id = ANY(%s)", parameters)
+    count = _take(f"{_CRAWLED} id = ANY(%s)", parameters)
     _extract_again("found.id = ANY(%s)", parameters)
-    return taken
+    return count
 
 
 def take_crawl(crawl: Crawl) -> int:
     """Store what a crawl has fetched so far. Returns the number of new or changed documents."""
-    taken = _take(f"{_CRAWLED} crawl_id = %s AND state = 'crawled'", [crawl.pk])
+    count = _take(f"{_CRAWLED} crawl_id = %s AND state = 'crawled'", [crawl.pk])
     _extract_again("found.crawl_id = %s AND found.state = 'crawled'", [crawl.pk])
-    return taken
+    return count
 
 
 def _extract_again(condition: str, parameters: Sequence[Any]) -> None:

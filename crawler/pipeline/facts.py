@@ -93,8 +93,8 @@ class Fact:
 def addresses_in(entity: Entity) -> set[str]:
     """Return the addresses of a thing's page that want names."""
     terms = {entity.term}
-    for said in entity.said:
-        terms |= {said.context, *(quad.object for quad in said.quads)}
+    for document in entity.said:
+        terms |= {document.context, *(quad.object for quad in document.quads)}
     for quad in entity.named:
         terms |= {quad.subject, quad.context}
     return {term.value for term in terms if term.kind == Kind.IRI}
@@ -106,19 +106,19 @@ def facts_of(entity: Entity, names: Mapping[str, Title]) -> list[Fact]:
     The graph that tells where documents came from says nothing of the thing itself, and is left out.
     """
     values: dict[str, dict[Term, FactValue]] = {}
-    for said in entity.said:
-        if said.context == META:
+    for document in entity.said:
+        if document.context == META:
             continue
-        who = names.get(said.context.value, Title(said.context.value, ""))
-        for quad in said.quads:
+        source = names.get(document.context.value, Title(document.context.value, ""))
+        for quad in document.quads:
             value = values.setdefault(quad.predicate.value, {}).setdefault(
                 quad.object, _value(quad.object, names)
             )
-            if said.context == entity.term:
+            if document.context == entity.term:
                 value.is_own = True
-            elif who not in value.who:
-                value.who.append(who)
-    facts = [_fact(predicate, list(said.values())) for predicate, said in values.items()]
+            elif source not in value.who:
+                value.who.append(source)
+    facts = [_fact(predicate, list(by_object.values())) for predicate, by_object in values.items()]
     order = {name: number for number, name in enumerate(PREDICATES)}
     by_label = {predicate: order.get(compact(predicate), len(order)) for predicate in values}
     return [fact for _, fact in sorted(zip(by_label.values(), facts, strict=True), key=lambda pair: pair[0])]

@@ -60,9 +60,9 @@ MAX_RAW = 150
 def graph(request: HttpRequest) -> HttpResponse:
     """Answer a question in words, or search the graph for words; without any, list the ready questions."""
     words = request.GET.get("q", "")
-    asked = recognised(words)
-    if asked is not None:
-        question, word = asked
+    match = recognised(words)
+    if match is not None:
+        question, word = match
         address = reverse("graph-question", args=[question.slug])
         return redirect(f"{address}?{urlencode({'word': word})}" if word else address)
     problem = search_problem(words)
@@ -107,9 +107,11 @@ def entity_page(request: HttpRequest) -> HttpResponse:
         "entity": thing,
         "name": names.get(thing.term.value),
         "facts": facts_of(thing, names),
-        "sources": len({said.context for said in thing.said if said.context.value != "urn:crawl:meta"}),
-        "statements": sum(len(said.quads) for said in thing.said),
-        "raw": [(said, quad) for said in thing.said for quad in said.quads][:MAX_RAW],
+        "sources": len(
+            {document.context for document in thing.said if document.context.value != "urn:crawl:meta"}
+        ),
+        "statements": sum(len(document.quads) for document in thing.said),
+        "raw": [(document, quad) for document in thing.said for quad in document.quads][:MAX_RAW],
         "named": [
             {
                 "subject": names.get(quad.subject.value),
@@ -181,23 +183,23 @@ def question_page(request: HttpRequest, slug: str) -> HttpResponse:
     question, newest = QUESTIONS[slug], snapshot()
     word = " ".join(request.GET.get("word", "")[:MAX_WORD].replace("\0", "").split())
     began = time.perf_counter()
-    answer = _answered(question, word, newest[0]) if newest else _Answer(question.query)
-    if request.GET.get("as") == "csv" and newest and answer.names:
-        file = ask(newest[0], answer.query, [CSV], rows=MAX_SHOWN)
+    result = _answered(question, word, newest[0]) if newest else _Answer(question.query)
+    if request.GET.get("as") == "csv" and newest and result.names:
+        file = ask(newest[0], result.query, [CSV], rows=MAX_SHOWN)
         return _as_file(HttpResponse(file.body, content_type="text/csv; charset=utf-8"), f"{slug}.csv")
-    if request.GET.get("as") == "jsonld" and newest and answer.names:
-        linked = JsonResponse(json_ld(answer.names, answer.rows), content_type="application/ld+json")
+    if request.GET.get("as") == "jsonld" and newest and result.names:
+        linked = JsonResponse(json_ld(result.names, result.rows), content_type="application/ld+json")
         return _as_file(linked, f"{slug}.jsonld")
-    table = table_of(answer.names, answer.rows)
+    table = table_of(result.names, result.rows)
     context: dict[str, Any] = {
         "question": question,
-        "word": answer.word,
-        "title": question.about_word(answer.word) if answer.word else question.title,
+        "word": result.word,
+        "title": question.about_word(result.word) if result.word else question.title,
         "state": newest[1] if newest else None,
         "table": table,
-        "sentence": sentence(slug, table, answer.word),
-        "query": answer.query,
-        "trouble": answer.trouble,
+        "sentence": sentence(slug, table, result.word),
+        "query": result.query,
+        "trouble": result.trouble,
         "milliseconds": max(1, round(1000 * (time.perf_counter() - began))),
         "questions": QUESTIONS.values(),
     }
@@ -219,14 +221,14 @@ def _answered(question: Question, word: str, path: Path) -> _Answer:
     """Ask a question. Without a word it is asked about what the answer to its own query begins with."""
     if not question.about or not word:
         to_begin_with = QUESTIONS["linked"] if question.about == SITE else question
-        answer = _asked(path, to_begin_with.query)
-        first = answer.rows[0][0] if answer.rows else None
+        result = _asked(path, to_begin_with.query)
+        first = result.rows[0][0] if result.rows else None
         if not question.about or first is None:
-            return answer if not question.about else _Answer(question.query, trouble=answer.trouble)
+            return result if not question.about else _Answer(question.query, trouble=result.trouble)
         word = bare_address(first.value).partition("/")[0] if question.about == SITE else first.value
-    answer = _asked(path, query_of_question(question, word))
-    answer.word = word
-    return answer
+    result = _asked(path, query_of_question(question, word))
+    result.word = word
+    return result
 
 
 def query_of_question(question: Question, word: str) -> str:

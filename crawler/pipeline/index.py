@@ -118,7 +118,7 @@ def _replace(rows: Sequence[Document], graphs: Mapping[int, Graphs]) -> None:
     keys.save()
     contexts = {row.pk: keys[context_of(row)] for row in rows}
     parts = parts_of(contexts.values())
-    new: dict[int, set[Triple]] = {part: set() for gone in parts.values() for part in gone}
+    new: dict[int, set[Triple]] = {part: set() for old_parts in parts.values() for part in old_parts}
     for row in rows:
         for name, triples in graphs[row.pk].items():
             new[keys[iri(name)] if name else contexts[row.pk]] = _keyed(triples, keys)
@@ -130,9 +130,9 @@ def _replace(rows: Sequence[Document], graphs: Mapping[int, Graphs]) -> None:
     names |= {key: term.value for key, term in read_terms(new.keys() - names.keys()).items()}
     changes = []
     for row in rows:
-        own = [contexts[row.pk], *(keys[iri(name)] for name in graphs[row.pk] if name)]
-        own += [part for part in parts.get(contexts[row.pk], []) if part not in own]
-        row.version += any(replaced[context].added or replaced[context].removed for context in own)
+        own_contexts = [contexts[row.pk], *(keys[iri(name)] for name in graphs[row.pk] if name)]
+        own_contexts += [part for part in parts.get(contexts[row.pk], []) if part not in own_contexts]
+        row.version += any(replaced[context].added or replaced[context].removed for context in own_contexts)
         changes += [
             GraphChange(
                 context=context,
@@ -141,7 +141,7 @@ def _replace(rows: Sequence[Document], graphs: Mapping[int, Graphs]) -> None:
                 added=replaced[context].added,
                 removed=replaced[context].removed,
             )
-            for context in own
+            for context in own_contexts
             if replaced[context].added or replaced[context].removed or context in origins
         ]
         row.quads = len(new[contexts[row.pk]])

@@ -44,22 +44,22 @@ def addresses(query: str) -> dict[str, float]:
     newest = snapshot()
     if newest is None:
         raise QueryError(NOTHING_STORED)
-    answer = ask(newest[0], with_prefixes(query), [RESULTS], seconds=SECONDS, rows=MAX_ROWS)
-    content = json.loads(answer.body)
+    response = ask(newest[0], with_prefixes(query), [RESULTS], seconds=SECONDS, rows=MAX_ROWS)
+    content = json.loads(response.body)
     names = content.get("head", {}).get("vars", [])
     if "results" not in content or not names:
         raise QueryError(gettext_noop("the query names no addresses: begin it with SELECT ?address"))
     column = "address" if "address" in names else names[0]
     filtered = AddressRules(list(UriFilter.objects.filter(enabled=True)))
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for row in content["results"]["bindings"]:
         term = row.get(column, {})
         if term.get("type") != "uri":
             continue
         address = filtered.usable(term["value"])
         if address:
-            found[address] = max(found.get(address, 0.0), _weight(row.get("weight", {}).get("value")))
-    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+            weights[address] = max(weights.get(address, 0.0), _weight(row.get("weight", {}).get("value")))
+    return dict(sorted(weights.items(), key=lambda pair: -pair[1]))
 
 
 def _weight(text: str | None) -> float:
@@ -82,34 +82,39 @@ def lead(pk: int) -> int:
         return 0
     _, state = newest
     row, _ = CrawlLead.objects.get_or_create(crawl=crawl)
-    asked = digest(crawl.link_query)
-    if row.query == asked and state.change <= row.change:
+    query_digest = digest(crawl.link_query)
+    if row.query == query_digest and state.change <= row.change:
         return 0
-    failure, found = "", {}
+    failure, weights = "", {}
     try:
-        found = addresses(crawl.link_query)
+        weights = addresses(crawl.link_query)
     except QueryError as error:
         failure = str(error)[:500]
     with transaction.atomic():
         locked = Crawl.objects.select_for_update().running().filter(pk=pk).first()
         if locked is None:
             return 0
-        links = [Found(url, link_class(crawl.seeds[0], url), weight, 1) for url, weight in found.items()]
-        course = row.course if failure else _extended(row.course, locked.requests, len(found))
+        links = [Found(url, link_class(crawl.seeds[0], url), weight, 1) for url, weight in weights.items()]
+        course = row.course if failure else _extended(row.course, locked.requests, len(weights))
         before = locked.urls.count()
         admit(locked, links, datetime.now(UTC))
         new = locked.urls.count() - before
         CrawlLead.objects.filter(pk=row.pk).update(
-            query=asked, change=state.change, seen=state.at, found=len(found), failure=failure, course=course
+            query=query_digest,
+            change=state.change,
+            seen=state.at,
+            found=len(weights),
+            failure=failure,
+            course=course,
         )
     return new
 
 
-def _extended(course: list[list[int]], requests: int, found: int) -> list[list[int]]:
+def _extended(course: list[list[int]], requests: int, address_count: int) -> list[list[int]]:
     """Return the course with an answer more, if it is another than the last; thinned where it is long."""
-    if course and course[-1][1] == found:
+    if course and course[-1][1] == address_count:
         return course
-    course = [*course, [requests, found]]
+    course = [*course, [requests, address_count]]
     return course if len(course) <= MAX_COURSE else [*course[:-1:2], course[-1]]
 
 

@@ -107,8 +107,8 @@ class PostgreSQL:
         self.cluster = data_dir / "postgresql"
         self.process: subprocess.Popen[bytes] | None = None
         major = older[0] if older else int(MAJOR)
-        known = {name: value for name, value in CONFIGURATION.items() if _SINCE.get(name, 0) <= major}
-        self._configuration = {**known, **(configuration or {})}
+        defaults = {name: value for name, value in CONFIGURATION.items() if _SINCE.get(name, 0) <= major}
+        self._configuration = {**defaults, **(configuration or {})}
         self._lock: IO[str] | None = None
         self._credentials: Credentials | None = None
 

@@ -71,7 +71,9 @@ class QueueChannel(pgmq.Channel):  # type: ignore[misc]
             self.pgmq.enable_notify(self._queue_name(queue), throttle_interval_ms=NOTIFY_MILLISECONDS)
 
     def _is_notified(self, queue: str) -> bool:
-        return any(found.queue_name == self._queue_name(queue) for found in self.pgmq.list_notify_throttles())
+        return any(
+            throttle.queue_name == self._queue_name(queue) for throttle in self.pgmq.list_notify_throttles()
+        )
 
     def _pgmq_send_kwargs(self, message: dict[str, Any]) -> dict[str, Any]:
         options: dict[str, Any] = super()._pgmq_send_kwargs(message)

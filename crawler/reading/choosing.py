@@ -68,11 +68,11 @@ class XmlDocument:
         except SelectorError as error:
             raise ReadingError("malformed", f"{part}: {error}") from error
         try:
-            found = _values(path, self._run)
+            values = _values(path, self._run)
         except etree.XPathError:  # such as a prefix that this document does not declare
-            found = []
-        if found and found != [0.0]:
-            return found
+            values = []
+        if values and values != [0.0]:
+            return values
         try:
             return _values(_without(_PREFIX, path), self._run_bare)
         except etree.XPathError as error:
@@ -134,14 +134,14 @@ def _values(expression: str, run: Callable[[str], Any]) -> list[Any]:
 
     A page that answers with a challenge instead of its content was told as a change to nothing.
     """
-    found = run(expression)
-    if isinstance(found, list):
-        return found
-    if isinstance(found, float) and math.isnan(found):
+    result = run(expression)
+    if isinstance(result, list):
+        return result
+    if isinstance(result, float) and math.isnan(result):
         return []
-    if isinstance(found, str) and not found.strip():
-        return [found] if _is_there(expression, run) else []
-    return [found]
+    if isinstance(result, str) and not result.strip():
+        return [result] if _is_there(expression, run) else []
+    return [result]
 
 
 def _is_there(expression: str, run: Callable[[str], Any]) -> bool:

@@ -46,11 +46,13 @@ def drop_hidden(root: html.HtmlElement) -> None:
 
     Nothing is moved: a text with references such as &#1; cannot be put anywhere else in a tree.
     """
-    found = [element for element in root.iter() if isinstance(element.tag, str) and is_hidden(element)]
-    if not found:
+    hidden_elements = [
+        element for element in root.iter() if isinstance(element.tag, str) and is_hidden(element)
+    ]
+    if not hidden_elements:
         return
     whole = _length(root)
-    for element in found:
+    for element in hidden_elements:
         if element is not root and _length(element) <= MOST * whole:
             element.clear(keep_tail=True)
             element.tag = "span"

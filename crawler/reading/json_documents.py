@@ -40,7 +40,7 @@ def json_documents(text: str) -> list[Any]:
             raise
         for candidates in ([bare], _lines(text)):
             try:
-                return [_parsed(one) for one in candidates]
+                return [_parsed(candidate) for candidate in candidates]
             except ValueError:
                 continue
         raise error
@@ -132,14 +132,14 @@ def _rounded(value: Any) -> Any:
 
 def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: function(one) for key, one in value.items()}
-    return [function(one) for one in value] if isinstance(value, list) else value
+        return {key: function(member) for key, member in value.items()}
+    return [function(member) for member in value] if isinstance(value, list) else value
 
 
 def _answers(expression: str, document: Any) -> list[Any]:
     """Return what jq answers."""
-    given = _program(expression).input_text(json.dumps(document))
-    return [json.loads(line) for line in given.text().split("\n") if line]
+    program = _program(expression).input_text(json.dumps(document))
+    return [json.loads(line) for line in program.text().split("\n") if line]
 
 
 @lru_cache(maxsize=4)

@@ -79,8 +79,8 @@ def _repaired(text: str) -> str:
     """Return the text without what JSON does not know; each step goes through it once."""
     if '"' not in text:
         text = markup.unescape(text)
-    text = _NOISE.sub(lambda found: _string(found["string"]) if found["string"] else " ", text)
-    return _COMMA_TOO_MANY.sub(lambda found: found["string"] or "", text)
+    text = _NOISE.sub(lambda match: _string(match["string"]) if match["string"] else " ", text)
+    return _COMMA_TOO_MANY.sub(lambda match: match["string"] or "", text)
 
 
 def _string(text: str) -> str:
@@ -88,8 +88,8 @@ def _string(text: str) -> str:
     return _ESCAPE.sub(_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
-    return found[0] if found["known"] else rf"\u00{found['script']}" if found["script"] else ""
+def _escape(match: re.Match[str]) -> str:
+    return match[0] if match["known"] else rf"\u00{match['script']}" if match["script"] else ""
 
 
 def _values_in_row(text: str) -> Any:
@@ -105,5 +105,5 @@ def _values_in_row(text: str) -> Any:
 
 
 def _skipped(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at

@@ -108,12 +108,12 @@ def flat_negations(selector: str) -> str:
     """Return a selector with `:not(a):not(b)` for `:not(a, b)`, which cssselect does not know."""
     pieces: list[str] = []
     while (opened := _NOT.search(selector)) is not None:
-        arguments, rest = _arguments(selector[opened.end() :])
-        if rest is None:
+        arguments, remainder = _arguments(selector[opened.end() :])
+        if remainder is None:
             break
         pieces.append(selector[: opened.start()])
-        pieces += [f":not({flat_negations(one)})" for one in arguments]
-        selector = rest
+        pieces += [f":not({flat_negations(argument)})" for argument in arguments]
+        selector = remainder
     return "".join([*pieces, selector])
 
 
@@ -205,7 +205,7 @@ def unpacked(content: bytes) -> list[str]:
 
 def normalized(lines: Sequence[str]) -> list[str]:
     """Return marked lines of a stored copy as they are read now: copies of old hold invisible characters."""
-    return [one for line in lines for one in ([line] if line.isascii() else _line(line[:1], line[1:]))]
+    return [piece for line in lines for piece in ([line] if line.isascii() else _line(line[:1], line[1:]))]
 
 
 def shape(line: str) -> int:

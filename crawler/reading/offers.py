@@ -92,14 +92,16 @@ def _json_ld_offer(root: html.HtmlElement, url: str) -> Offer | None:
     """
     things = [thing for value in json_ld_of(root) for thing in _things(value)]
     page = _Page(root, url)
-    own = sorted((thing for thing in things if page.shows(thing)), key=lambda thing: not thing.is_main)
-    if own:
-        own += [thing for thing in things if "isVariantOf" in thing.node]
+    own_things = sorted((thing for thing in things if page.shows(thing)), key=lambda thing: not thing.is_main)
+    if own_things:
+        own_things += [thing for thing in things if "isVariantOf" in thing.node]
     else:
-        own = sorted((thing for thing in things if not thing.is_other), key=_rank)
-    nodes = sorted((pair for thing in own for pair in _offers_within(thing.node)), key=page.is_elsewhere)
-    found = [offer for node, _ in nodes if (offer := _read(node))]
-    return min(found, key=lambda offer: offer.price is None, default=None)
+        own_things = sorted((thing for thing in things if not thing.is_other), key=_rank)
+    nodes = sorted(
+        (pair for thing in own_things for pair in _offers_within(thing.node)), key=page.is_elsewhere
+    )
+    offers = [offer for node, _ in nodes if (offer := _read(node))]
+    return min(offers, key=lambda offer: offer.price is None, default=None)
 
 
 def _rank(thing: _Thing) -> tuple[bool, int]:
@@ -112,13 +114,13 @@ def _things(value: Any, thing: _Thing | None = None, depth: int = 0) -> Iterator
         return
     is_main, is_other = (thing.is_main, thing.is_other) if thing else (False, False)
     if isinstance(value, list):
-        for one in value:
-            yield from _things(one, thing, depth + (thing is not None))
+        for member in value:
+            yield from _things(member, thing, depth + (thing is not None))
     elif isinstance(value, dict):
-        own = _Thing(value, depth, is_main, is_other)
+        candidate = _Thing(value, depth, is_main, is_other)
         types = _types(value)
         if types & (_PRODUCTS | _OFFERS) or "offers" in value:
-            yield own
+            yield candidate
         for key, inner in value.items():
             if key in {"offers", "hasVariant"}:
                 continue  # they are read with their product
@@ -136,19 +138,27 @@ def _offers_within(node: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]
     for product in (node, *_dicts(node.get("hasVariant"))):
         for offer in _dicts(product.get("offers")):
             yield offer, offer.get("url") or product.get("url")
-            yield from ((one, one.get("url")) for one in _dicts(offer.get("offers")))
+            yield from ((inner_offer, inner_offer.get("url")) for inner_offer in _dicts(offer.get("offers")))
 
 
 def _read(node: dict[str, Any]) -> Offer | None:
     """Return what an offer says. Its own price counts, else the price now asked for of its specifications."""
     stated = _dicts(node.get("priceSpecification"))
-    specifications = sorted((one for one in stated if _types(one).isdisjoint(_CHARGES)), key=_is_special)
-    for one in (node, *specifications):
+    specifications = sorted(
+        (specification for specification in stated if _types(specification).isdisjoint(_CHARGES)),
+        key=_is_special,
+    )
+    for specification in (node, *specifications):
         price = next(
-            (p for n in ("price", "lowPrice", "minPrice") if (p := _amount(one.get(n))) is not None), None
+            (
+                p
+                for n in ("price", "lowPrice", "minPrice")
+                if (p := _amount(specification.get(n))) is not None
+            ),
+            None,
         )
         if price is not None:
-            currency = one.get("priceCurrency") or node.get("priceCurrency")
+            currency = specification.get("priceCurrency") or node.get("priceCurrency")
             return _offer(price, currency, node.get("availability"))
     return _offer(None, node.get("priceCurrency"), node.get("availability"))
 
@@ -181,7 +191,7 @@ class _Page:
             e.get("href") or "" for e in root.iter("link") if (e.get("rel") or "").lower() == "canonical"
         )
         stated = (*islice(links, 3), metas.get("og:url", ""), url)
-        self._addresses = {self._whole(one) for one in stated} - {""}
+        self._addresses = {self._whole(address) for address in stated} - {""}
         names = [e.text_content()[:1_000] for tag in ("h1", "title") for e in islice(root.iter(tag), 3)]
         names.append(metas.get("og:title", ""))
         parts = [part for name in names for part in (name, *_NAME_PARTS.split(name[:1_000]))]
@@ -193,8 +203,8 @@ class _Page:
         if not _types(node) & _PRODUCTS or (thing.is_other and "offers" not in node):
             return False
         addresses = (node.get("url"), node.get("@id"), node.get("mainEntityOfPage"))
-        names = (one.get("@id") if isinstance(one, dict) else one for one in addresses)
-        if thing.is_main or any(self._whole(one) in self._addresses for one in names):
+        names = (address.get("@id") if isinstance(address, dict) else address for address in addresses)
+        if thing.is_main or any(self._whole(address) in self._addresses for address in names):
             return True
         return isinstance(node.get("name"), str) and _plain(node["name"]) in self._names
 
@@ -216,7 +226,7 @@ def _plain(text: str) -> str:
 def _types(node: dict[str, Any]) -> set[str]:
     """Return the last words of a node's types, in small letters: `https://schema.org/Offer` is `offer`."""
     types = node.get("@type")
-    return {_last(one) for one in (types if isinstance(types, list) else [types])} - {""}
+    return {_last(name) for name in (types if isinstance(types, list) else [types])} - {""}
 
 
 def _last(name: Any) -> str:
@@ -225,7 +235,7 @@ def _last(name: Any) -> str:
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
     """Return the objects of a value that is one object or a list of them."""
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
 
 
 def _microdata(root: html.HtmlElement) -> Offer | None:

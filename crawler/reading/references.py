@@ -28,23 +28,23 @@ def mended(pieces: Iterable[bytes]) -> Iterator[bytes]:
     byte of `&` may be part of another character, such as UTF-16, are left as they are, and so is what follows
     after very many references.
     """
-    rest, count, is_ascii = b"", 0, None
+    tail, count, is_ascii = b"", 0, None
     for piece in pieces:
         if is_ascii is None:
             is_ascii = b"\0" not in piece[:4] and not _NOT_ASCII.match(piece)
         if not is_ascii or count > _MOST:
-            yield rest + piece
-            rest = b""
+            yield tail + piece
+            tail = b""
             continue
-        text = rest + piece.translate(None, _CONTROLS)
+        text = tail + piece.translate(None, _CONTROLS)
         # A reference may go on in the next piece.
         start = text.rfind(b"&", -_LONGEST)
         end = start if start >= 0 and b";" not in text[start:] else len(text)
-        rest = text[end:]
-        text, found = _mended(text[:end])
-        count += found
+        tail = text[end:]
+        text, reference_count = _mended(text[:end])
+        count += reference_count
         yield text
-    yield _mended(rest)[0]
+    yield _mended(tail)[0]
 
 
 def _mended(text: bytes) -> tuple[bytes, int]:
@@ -52,7 +52,7 @@ def _mended(text: bytes) -> tuple[bytes, int]:
     if b"&" not in text:
         return text, 0
     text, strays = _STRAY.subn(b"&amp;", text)
-    text, others = _REFERENCE.subn(lambda found: _legal(found[0]), text)
+    text, others = _REFERENCE.subn(lambda match: _legal(match[0]), text)
     return text, strays + others
 
 

@@ -190,7 +190,7 @@ def _xml_lines(text: str, reading: ReadingRules) -> list[str]:
     document = XmlDocument(text)
     if document.root is None:
         return plain_lines(text)
-    ignored = {one for rule in reading.ignored for one in document.chosen(rule, "css", rule)}
+    ignored = {match for rule in reading.ignored for match in document.chosen(rule, "css", rule)}
     if not reading.parts:
         is_markup = reading.compared == MARKUP
         return markup_lines([document.root]) if is_markup else list(_cut(_nested(document.root, ignored)))
@@ -222,7 +222,7 @@ def _nested(top: etree._Element, ignored: Collection[Any]) -> Iterator[str]:
     """Yield a line for each element of XML that is no mere frame: `rate currency="USD": 1.08`."""
     for element in top.iter(etree.Element):
         above = (element, *element.iterancestors()) if ignored else ()
-        mark = IGNORED if any(one in ignored for one in above) else CONTENT
+        mark = IGNORED if any(node in ignored for node in above) else CONTENT
         attributes = sorted((local_name(name), value) for name, value in element.items())
         words = " ".join([local_name(element.tag), *(f'{name}="{value!s}"' for name, value in attributes)])
         text = one_line_of(element.text or "")
@@ -241,8 +241,8 @@ def _value_lines(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
         for key in sorted(value, key=str):
             yield from _value_lines(value[key], f"{path}.{key}" if path else str(key), depth + 1)
     elif isinstance(value, list):
-        for one in value:
-            yield from _value_lines(one, f"{path}[]", depth + 1)
+        for item in value:
+            yield from _value_lines(item, f"{path}[]", depth + 1)
     else:
         words = value if isinstance(value, str) else json.dumps(value)
         line = one_line_of(storable(f"{path}: {words}" if path else words, LIMITS.text))

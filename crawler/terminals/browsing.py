@@ -16,20 +16,20 @@ def browsed(
     """Open a page, perform the steps, and return it as a response and as it was seen. Raises FetchError."""
     at = time.time()
     with client.turn(url, spacing):
-        seen = look(LookJob(url, steps, seconds=client.config.deadline))
-    if seen.status >= 400:
-        kind = of_response(seen.status, retry_after=False, challenged=False)
-        error = FetchError(kind, f"the server answers {seen.status}", status=seen.status)
-        error.url, error.bytes = seen.url, seen.bytes
+        rendering = look(LookJob(url, steps, seconds=client.config.deadline))
+    if rendering.status >= 400:
+        kind = of_response(rendering.status, retry_after=False, challenged=False)
+        error = FetchError(kind, f"the server answers {rendering.status}", status=rendering.status)
+        error.url, error.bytes = rendering.url, rendering.bytes
         raise error
     response = Response(
-        seen.status or 200,
-        seen.url,
+        rendering.status or 200,
+        rendering.url,
         {},
-        seen.html.encode("utf-8", "replace"),
-        wire_bytes=seen.bytes,
+        rendering.html.encode("utf-8", "replace"),
+        wire_bytes=rendering.bytes,
         elapsed=time.time() - at,
         content_type="text/html; charset=utf-8",
-        status_line=f"HTTP/1.1 {seen.status or 200}",
+        status_line=f"HTTP/1.1 {rendering.status or 200}",
     )
-    return response, seen
+    return response, rendering

@@ -45,17 +45,17 @@ def money_in(text: str) -> Money | None:
     Of a range of prices it is the lower one.
     """
     numbers = list(islice(_NUMBER.finditer(text), _MAX_NUMBERS))
-    for number, found in enumerate(numbers):
-        if not _is_priced(text, found):
+    for number, match in enumerate(numbers):
+        if not _is_priced(text, match):
             continue
-        before = _CURRENCY_BEFORE.search(text[max(0, found.start() - 8) : found.start()])
-        behind = _CURRENCY_BEHIND.match(text, found.end())
-        currency = "€" if found["cents"] else (before or behind or {"currency": ""})["currency"]
-        previous = numbers[number - 1] if number else found
-        is_range = text[previous.end() : found.start()].strip() in {"-", "–", "—", "−"}
-        value = _value(text, previous if is_range else found)
+        before = _CURRENCY_BEFORE.search(text[max(0, match.start() - 8) : match.start()])
+        behind = _CURRENCY_BEHIND.match(text, match.end())
+        currency = "€" if match["cents"] else (before or behind or {"currency": ""})["currency"]
+        previous = numbers[number - 1] if number else match
+        is_range = text[previous.end() : match.start()].strip() in {"-", "–", "—", "−"}
+        value = _value(text, previous if is_range else match)
         if value is not None:
-            is_before = not found["cents"] and before is not None
+            is_before = not match["cents"] and before is not None
             return Money(value, currency.rstrip("."), is_before)
     return None
 
@@ -69,12 +69,12 @@ def number_in(text: str) -> float | None:
     of prices it is the lower one.
     """
     numbers = list(islice(_NUMBER.finditer(text), _MAX_NUMBERS))
-    for number, found in enumerate(numbers):
-        if _is_priced(text, found):
-            before = numbers[number - 1] if number else found
-            is_range = text[before.end() : found.start()].strip() in {"-", "–", "—", "−"}
-            return _value(text, before if is_range else found)
-    numbers.sort(key=lambda found: _ends_name(text, found))
+    for number, match in enumerate(numbers):
+        if _is_priced(text, match):
+            before = numbers[number - 1] if number else match
+            is_range = text[before.end() : match.start()].strip() in {"-", "–", "—", "−"}
+            return _value(text, before if is_range else match)
+    numbers.sort(key=lambda match: _ends_name(text, match))
     return _value(text, numbers[0]) if numbers else None
 
 
@@ -91,20 +91,20 @@ def machine_number(value: object) -> float | None:
     return _finite(text) if _MACHINE.fullmatch(text) else number_in(text[:1_000])
 
 
-def _is_priced(text: str, found: re.Match[str]) -> bool:
-    if found["cents"] or _CURRENCY_BEHIND.match(text, found.end()):
+def _is_priced(text: str, match: re.Match[str]) -> bool:
+    if match["cents"] or _CURRENCY_BEHIND.match(text, match.end()):
         return True
-    return _CURRENCY_BEFORE.search(text[max(0, found.start() - 8) : found.start()]) is not None
+    return _CURRENCY_BEFORE.search(text[max(0, match.start() - 8) : match.start()]) is not None
 
 
-def _ends_name(text: str, found: re.Match[str]) -> bool:
-    return found.start() > 0 and (text[found.start() - 1] == "_" or text[found.start() - 1].isalpha())
+def _ends_name(text: str, match: re.Match[str]) -> bool:
+    return match.start() > 0 and (text[match.start() - 1] == "_" or text[match.start() - 1].isalpha())
 
 
-def _value(text: str, found: re.Match[str]) -> float | None:
-    whole = re.sub(r"\D", "", found["whole"])
-    value = _finite(f"{whole or 0}.{found['decimals'] or found['cents'] or 0}")
-    before = text[max(0, found.start() - 2) : found.start()]
+def _value(text: str, match: re.Match[str]) -> float | None:
+    whole = re.sub(r"\D", "", match["whole"])
+    value = _finite(f"{whole or 0}.{match['decimals'] or match['cents'] or 0}")
+    before = text[max(0, match.start() - 2) : match.start()]
     is_negative = before.endswith(("-", "−")) and not before[:-1].isalnum()
     return -value if value is not None and is_negative else value
 

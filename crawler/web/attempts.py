@@ -29,7 +29,7 @@ from crawler.web.models import Attempts
 log = logging.getLogger(__name__)
 
 MOST = 30
-MOST_SIGN_INS = 20
+MAX_SIGN_INS = 20
 """Failed sign-ins of an address within WINDOW, whatever their names; as many requests for a new password."""
 WINDOW = timedelta(minutes=10)
 IPV6_PREFIX = 64
@@ -101,7 +101,7 @@ def take_attempt(kind: CountedBefore, request: HttpRequest, now: datetime) -> bo
     """
     (key,) = _keys(kind, request, "")
     with connection.cursor() as cursor:
-        cursor.execute(TAKE, [key, _window(now), MOST_SIGN_INS])
+        cursor.execute(TAKE, [key, _window(now), MAX_SIGN_INS])
         return cursor.fetchone() is not None
 
 

@@ -53,18 +53,20 @@ class CountedTokenAuthentication(TokenAuthentication):
         if not header.lower().startswith(b"token"):
             return None
         authenticate = super().authenticate
-        found = authenticate_counted(request, header.decode("latin-1"), lambda: authenticate(request))
-        if found and isinstance(found[1], ApiToken):
+        credentials = authenticate_counted(request, header.decode("latin-1"), lambda: authenticate(request))
+        if credentials and isinstance(credentials[1], ApiToken):
             if request.method not in SAFE_METHODS:
-                _check_scope(found[1], getattr(request.parser_context.get("view"), "token_scope", MANAGE))
-            found[1].note_use(datetime.now(UTC))
-        return found
+                _check_scope(
+                    credentials[1], getattr(request.parser_context.get("view"), "token_scope", MANAGE)
+                )
+            credentials[1].note_use(datetime.now(UTC))
+        return credentials
 
     def authenticate_credentials(self, key: str) -> tuple[Any, Any]:
         """Return the user of a named token or of the one that `manage.py api_token` prints, and the token."""
         if not key.startswith(TOKEN_PREFIX):
-            found: tuple[Any, Any] = super().authenticate_credentials(key)
-            return found
+            credentials: tuple[Any, Any] = super().authenticate_credentials(key)
+            return credentials
         row = ApiToken.objects.select_related("user").filter(digest=token_digest(key)).first()
         if row is None or not row.user.is_active:
             raise AuthenticationFailed("Invalid token.")

@@ -40,8 +40,8 @@ def line(name: str, label: str, kind: Any, **options: Any) -> SettingLine:
     """Return the line of a setting with its present value, and whether the environment has fixed it."""
     value = chosen(name)
     fixed_by = name if environment.is_given(name) else ""
-    shown = value if kind == "switch" else f"{value:g}" if isinstance(value, float) else str(value)
-    return SettingLine(name, label, kind, shown, fixed_by=fixed_by, **options)
+    display_value = value if kind == "switch" else f"{value:g}" if isinstance(value, float) else str(value)
+    return SettingLine(name, label, kind, display_value, fixed_by=fixed_by, **options)
 
 
 def days_line(name: str, label: str, words: str = "") -> SettingLine:
@@ -59,39 +59,39 @@ def days_words(days: int) -> str:
 def keep_posted(request: HttpRequest, lines: Sequence[SettingLine], view: str) -> HttpResponse:
     """Keep what a form changes of these lines, and offer to undo it. One value that is refused keeps none."""
     try:
-        wanted = changes_in(request, lines)
+        changes = changes_in(request, lines)
     except RefusedLineError as error:
         return answer_refused(request, error.name, str(error))
-    keep(request, wanted)
+    keep(request, changes)
     return answer_kept(request, view)
 
 
 def changes_in(request: HttpRequest, lines: Sequence[SettingLine]) -> dict[str, Any]:
     """Return what a form changes of these lines. Raises RefusedLineError for a value that cannot be."""
-    wanted: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for each in lines:
         if each.fixed_by or each.name not in CHOOSABLE:
             continue
-        given = each.name in request.POST if each.kind == "switch" else request.POST.get(each.name)
-        if given is None:
+        raw = each.name in request.POST if each.kind == "switch" else request.POST.get(each.name)
+        if raw is None:
             continue
         try:
-            value = CHOOSABLE[each.name].read(given)
+            value = CHOOSABLE[each.name].read(raw)
         except ChoiceError as error:
             raise RefusedLineError(each.name, str(error)) from None
         if value != chosen(each.name):
-            wanted[each.name] = value
-    return wanted
+            changes[each.name] = value
+    return changes
 
 
-def keep(request: HttpRequest, wanted: Mapping[str, Any]) -> None:
+def keep(request: HttpRequest, changes: Mapping[str, Any]) -> None:
     """Keep these values, None for the default, and offer to undo it."""
-    before = {name: chosen_by_hand(name) for name in wanted}
-    for name, value in wanted.items():
+    before = {name: chosen_by_hand(name) for name in changes}
+    for name, value in changes.items():
         choose(name, value)
-    if wanted:
+    if changes:
         undo.offer(
-            request, _kept_words({CHOOSABLE[name].in_force for name in wanted}), "operator-settings", before
+            request, _kept_words({CHOOSABLE[name].in_force for name in changes}), "operator-settings", before
         )
 
 

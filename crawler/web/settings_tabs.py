@@ -67,5 +67,7 @@ TABS = {tab.key: tab for _, tabs in GROUPS for tab in tabs}
 
 def groups_for(user: User | AnonymousUser) -> list[tuple[str, list[Tab]]]:
     """Return the groups of tabs that a person may open, each with its title."""
-    seen = [(str(title), [tab for tab in tabs if is_at_least(user, tab.role)]) for title, tabs in GROUPS]
-    return [(title, tabs) for title, tabs in seen if tabs]
+    visible_groups = [
+        (str(title), [tab for tab in tabs if is_at_least(user, tab.role)]) for title, tabs in GROUPS
+    ]
+    return [(title, tabs) for title, tabs in visible_groups if tabs]

@@ -89,8 +89,8 @@ def _near(text: str, *, is_first: bool, is_last: bool) -> str:
     return f"{text[: MAX_NEAR // 2]}…{text[-MAX_NEAR // 2 :]}"
 
 
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+def _shortened(text: str, max_length: int) -> str:
+    return text if len(text) <= max_length else f"{text[: max_length - 1].rstrip()}…"
 
 
 def _row(kind: str, old: str, new: str) -> DiffRow:

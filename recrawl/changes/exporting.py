@@ -19,9 +19,9 @@ _SIGNS = {"same": "  ", "removed": "- ", "added": "+ "}
 
 def change_rows(changes: QuerySet[Any]) -> Iterator[ExportRow]:
     """Yield the changes of a query in its order, each chunk of them in one query."""
-    shown = Change.objects.with_pages().select_related("site", "page").order_by()
+    change_query = Change.objects.with_pages().select_related("site", "page").order_by()
     for chunk in key_chunks(keys_in(changes), ROWS):
-        rows: dict[int, Change] = {row.pk: row for row in shown.filter(pk__in=chunk)}
+        rows: dict[int, Change] = {row.pk: row for row in change_query.filter(pk__in=chunk)}
         for key in chunk:
             if (row := rows.get(key)) is not None:
                 yield _row(row)

@@ -124,8 +124,8 @@ def report_sentence(sums: Iterable[Sum]) -> str:
     """Return how many of the estimated changes were found, and with how few pages. Returns "" without any."""
     rows = list(sums)
     fetched, pages = sum(row.fetched for row in rows), sum(row.pages for row in rows)
-    found = sum(row.changed for row in rows)
-    coverage = estimated_coverage(found, sum(row.missed for row in rows))
+    change_count = sum(row.changed for row in rows)
+    coverage = estimated_coverage(change_count, sum(row.missed for row in rows))
     if coverage is None or not pages:
         return ""
     message = _("Freshet finds about %(found)s of the changes, and asks for %(fetched)s of the pages.")

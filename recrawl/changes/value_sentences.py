@@ -148,10 +148,10 @@ def _date(local: datetime, year: int) -> str:
     )
 
 
-def versions_words(total: int, shown: int) -> str:
+def versions_words(total: int, shown_count: int) -> str:
     """Return how many versions there are, and where the newest stands."""
-    if total > shown:
+    if total > shown_count:
         words = _("the newest %(shown)s of %(total)s versions, the newest on the right")
-        return words % {"shown": amount(shown), "total": amount(total)}
+        return words % {"shown": amount(shown_count), "total": amount(total)}
     message = ngettext("%(number)s version", "%(number)s versions, the newest on the right", total)
     return message % {"number": amount(total)}

@@ -54,8 +54,8 @@ class Conditions:
 
     def _directed(self, old: Sequence[str], new: Sequence[str]) -> Counter[str]:
         """Return the lines that came, or those that went. A line that changes its place does neither."""
-        came, went = Counter(new), Counter(old)
-        return came - went if self.direction == ADDED else went - came
+        new_counts, old_counts = Counter(new), Counter(old)
+        return new_counts - old_counts if self.direction == ADDED else old_counts - new_counts
 
     def _triggered(self, gain: Difference, old: Sequence[str], new: Sequence[str]) -> bool:
         if not self.triggers:

@@ -188,7 +188,7 @@ def _of_archive(file: BinaryIO) -> list[ForeignWatch]:
 
 def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str, Any]:
     """Return the state in a backup, in the form that `url-watches.json` has."""
-    left = MAX_UNPACKED_BYTES
+    remaining_bytes = MAX_UNPACKED_BYTES
     state: dict[str, Any] = {}
     watching: dict[str, Any] = {}
     tags: dict[str, Any] = {}
@@ -197,9 +197,9 @@ def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str
         if name not in {"url-watches.json", "changedetection.json", "watch.json", "tag.json"}:
             continue
         with archive.open(member) as file:
-            content = file.read(left + 1)
-        left -= len(content)
-        if left < 0:
+            content = file.read(remaining_bytes + 1)
+        remaining_bytes -= len(content)
+        if remaining_bytes < 0:
             raise BackupError(gettext_noop("This file is too large."))
         value = _decoded(content)
         if name == "watch.json":

@@ -62,11 +62,11 @@ def _job(job: Mapping[Any, Any]) -> tuple[str, str, dict[str, Any], list[str]]:
     for name, value in _filters(job.get("filter", job.get("filters"))):
         if name in _MEANS_NOTHING:
             continue
-        wanted = value if isinstance(value, str) else ""
-        if name in _PARTS and wanted and _is_usable(check_part, _PARTS[name] + wanted):
-            parts.append(_PARTS[name] + wanted)
-        elif name in {"grepi", "delete_lines_containing"} and wanted and _is_usable(compiled, wanted):
-            ignored.append(wanted)
+        text = value if isinstance(value, str) else ""
+        if name in _PARTS and text and _is_usable(check_part, _PARTS[name] + text):
+            parts.append(_PARTS[name] + text)
+        elif name in {"grepi", "delete_lines_containing"} and text and _is_usable(compiled, text):
+            ignored.append(text)
         else:
             lost.append(SOME_FILTERS)
     settings |= {"parts": parts} if parts else {}
@@ -76,9 +76,15 @@ def _job(job: Mapping[Any, Any]) -> tuple[str, str, dict[str, Any], list[str]]:
     return str(url).strip(), title, settings, list(dict.fromkeys(lost))
 
 
-def _filters(given: object) -> Iterator[tuple[str, object]]:
+def _filters(raw_filters: object) -> Iterator[tuple[str, object]]:
     """Yield the filters of a job with what each looks for, in any of the forms that urlwatch has had."""
-    steps = given if isinstance(given, list) else given.split(",") if isinstance(given, str) else []
+    steps = (
+        raw_filters
+        if isinstance(raw_filters, list)
+        else raw_filters.split(",")
+        if isinstance(raw_filters, str)
+        else []
+    )
     for step in steps:
         if isinstance(step, str):
             name, _colon, value = step.strip().partition(":")
@@ -93,8 +99,8 @@ def _value(value: object) -> object:
     if not isinstance(value, Mapping):
         return value
     names = ("selector", "path", "query", "text", "re")
-    found = [value[name] for name in names if isinstance(value.get(name), str)]
-    return found[0] if len(found) == 1 and len(value) == 1 else None
+    texts = [value[name] for name in names if isinstance(value.get(name), str)]
+    return texts[0] if len(texts) == 1 and len(value) == 1 else None
 
 
 def _is_usable(check: Any, value: str) -> bool:

@@ -140,8 +140,8 @@ class Causes:
 
     def log_odds_ratio(self, source: str, announced: bool) -> float:
         """Return the log likelihood ratio of a change, given that a source announces a page (or does not)."""
-        found, missed, false, quiet = self.trust.get(source, (0.0, 0.0, 0.0, 0.0))
-        right = (ANNOUNCED[0] + found) / (ANNOUNCED[2] + found + missed)
+        hits, missed, false, quiet = self.trust.get(source, (0.0, 0.0, 0.0, 0.0))
+        right = (ANNOUNCED[0] + hits) / (ANNOUNCED[2] + hits + missed)
         wrong = (ANNOUNCED[1] + false) / (ANNOUNCED[2] + false + quiet)
         return math.log(right / wrong if announced else (1 - right) / (1 - wrong))
 

@@ -29,7 +29,7 @@ def reason(path: str, server: KnownServer, visit: OpenVisit, naming: Container[s
         return Reason("{0} changed, which leads here", opened[:MAX_LENGTH])
     others = int(gates.behind[gates.number[path]])
     if others:
-        one, many = gettext_noop("tells of {0} other page"), gettext_noop("tells of {0} other pages")
-        return Reason(many if others > 1 else one, others)
+        singular, plural = gettext_noop("tells of {0} other page"), gettext_noop("tells of {0} other pages")
+        return Reason(plural if others > 1 else singular, others)
     visits = round(visit.now - server.pages[path].fetched)
     return gettext_noop("its turn") if visits < 2 else Reason("not asked for in {0} visits", visits)

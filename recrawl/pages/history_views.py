@@ -17,7 +17,7 @@ from recrawl.replay.budgeted import mean_spending, simulate
 from recrawl.replay.history import History
 from recrawl.replay.one_shot import one_shot
 
-MOST_PAGE_WEEKS = 10_000
+MAX_PAGE_WEEKS = 10_000
 """Longer histories are compared by a command: ten methods take some seconds on so many."""
 MIN_WEEKS = 4
 
@@ -45,7 +45,7 @@ def methods(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, "recrawl/methods.html", context | {"trouble": str(error)})
     size = sum(map(len, history.weeks))
     context |= {"weeks": len(history.weeks), "is_short": len(history.weeks) < MIN_WEEKS}
-    context["is_long"] = size > MOST_PAGE_WEEKS
+    context["is_long"] = size > MAX_PAGE_WEEKS
     if not context["is_short"] and not context["is_long"]:
         context |= _compared(history)
     return render(request, "recrawl/methods.html", context)

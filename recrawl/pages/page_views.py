@@ -144,8 +144,8 @@ def _history(
         return {"versions": []}
     numbers = [version.point.number for version in versions]
     text = request.GET.get("v", "")
-    asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-    chosen = numbers.index(asked) if asked in numbers else len(numbers) - 1
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+    chosen = numbers.index(number) if number in numbers else len(numbers) - 1
     before = versions[chosen - 1] if chosen else None
     old, new = _texts(before), _texts(versions[chosen])
     return {

@@ -78,13 +78,13 @@ def page_parts(root: html.HtmlElement) -> PageParts:
 
 def speaking_selector(root: html.HtmlElement, node: html.HtmlElement) -> str:
     """Return a selector that matches an element alone: by its name if it has one, else by its place."""
-    own = _own_selectors(node)
-    for selector in own:
+    own_selectors = _own_selectors(node)
+    for selector in own_selectors:
         if _is_only(root, selector, node):
             return selector
     for above in node.iterancestors():
         for outer in _own_selectors(above):
-            for inner in [*own, str(node.tag)]:
+            for inner in [*own_selectors, str(node.tag)]:
                 if _is_only(root, f"{outer} {inner}", node):
                     return f"{outer} {inner}"
     return _path(node)

@@ -35,11 +35,15 @@ def propose_rules(request: HttpRequest) -> HttpResponse:
     now = datetime.now(UTC)
     try:
         url = canonical_url(request.POST.get("url", ""))
-        seen = outline(copy_of(url))
-        if not seen:
+        page_outline = outline(copy_of(url))
+        if not page_outline:
             raise CannotAskError(_("The page has no text."))
         row = ask(
-            subscriber_of(request.user), "selectors", prompts.selectors(seen), now, subject={"url": url}
+            subscriber_of(request.user),
+            "selectors",
+            prompts.selectors(page_outline),
+            now,
+            subject={"url": url},
         )
     except BadUrl as error:
         messages.error(request, f"{capfirst(translated(error.reason))}.")

@@ -88,7 +88,7 @@ def watch_context(address: str, picked: list[str], *, with_picture: bool = False
     texts = [part.text for part in candidates if _value(part) in chosen and part.text]
     value = value_in(texts) if texts else None
     is_list = any(part.kind == LIST and _value(part) in chosen for part in candidates)
-    shown: dict[str, Any] = {"url": address, "part": picked, "picture": 1}
+    parameters: dict[str, Any] = {"url": address, "part": picked, "picture": 1}
     picture = page.picture if len(page.picture) <= MAX_PICTURE else b""
     return {
         "page_title": page.parts.title,
@@ -103,7 +103,7 @@ def watch_context(address: str, picked: list[str], *, with_picture: bool = False
         "picture": f"data:image/webp;base64,{base64.b64encode(picture).decode()}" if picture else "",
         "picture_size": PICTURE_PIXELS,
         "can_show": not missing() and not picture,
-        "picture_address": f"?{urlencode(shown, doseq=True)}",
+        "picture_address": f"?{urlencode(parameters, doseq=True)}",
         "telling": telling_choices(
             value,
             is_list=is_list,
@@ -122,13 +122,13 @@ def read_page(address: str, *, with_picture: bool = False) -> PickablePage:
     except BadUrl as error:
         return PickablePage(PageParts("", ()), trouble=f"{capfirst(translated(error.reason))}.")
     key = f"watch-parts:{digest(f'{url} {with_picture}')}"
-    kept = cache.get(key)
-    if kept is not None:
-        return msgspec.msgpack.decode(kept, type=PickablePage)
+    encoded_page = cache.get(key)
+    if encoded_page is not None:
+        return msgspec.msgpack.decode(encoded_page, type=PickablePage)
     page = _seen(url) if with_picture else _fetched(url)
     if not with_picture and not page.trouble and _words(page) < MIN_WORDS and not missing():
-        seen = _seen(url)
-        page = seen if _words(seen) > _words(page) else page
+        browser_page = _seen(url)
+        page = browser_page if _words(browser_page) > _words(page) else page
     if not page.trouble:
         cache.set(key, msgspec.msgpack.encode(page), KEPT_SECONDS)
     return page
@@ -181,7 +181,11 @@ def _value(part: PartCandidate) -> str:
 
 def _choice(part: PartCandidate, chosen: list[str], address: str, *, with_picture: bool) -> PartChoice:
     value = _value(part)
-    toggled = [one for one in chosen if one != value] if value in chosen else [*filter(None, chosen), value]
+    toggled = (
+        [part_value for part_value in chosen if part_value != value]
+        if value in chosen
+        else [*filter(None, chosen), value]
+    )
     query: dict[str, Any] = {
         "url": address,
         "part": toggled or [""],
@@ -217,9 +221,11 @@ def _fetched(url: str) -> PickablePage:
 
 def _seen(url: str) -> PickablePage:
     try:
-        seen = look(LookJob(url, seconds=LOOK_SECONDS, boxes=True))
-        parts = _parts(seen.html.encode(), "text/html; charset=utf-8")
-        return PickablePage(parts, _small(seen.screenshot) if seen.screenshot else b"", is_seen=True)
+        rendering = look(LookJob(url, seconds=LOOK_SECONDS, boxes=True))
+        parts = _parts(rendering.html.encode(), "text/html; charset=utf-8")
+        return PickablePage(
+            parts, _small(rendering.screenshot) if rendering.screenshot else b"", is_seen=True
+        )
     except (ProgramError, FetchError) as error:
         return _unread(error.kind)
 
@@ -231,8 +237,8 @@ def _unread(kind: str) -> PickablePage:
 
 def _parts(body: bytes, content_type: str) -> PageParts:
     request = {"name": PARTS, "content_type": content_type}
-    answer = client.programs.call(PARTS, request, body, seconds=READ_SECONDS, max_bytes=1_000_000)
-    return msgspec.msgpack.decode(answer, type=PageParts)
+    reply = client.programs.call(PARTS, request, body, seconds=READ_SECONDS, max_bytes=1_000_000)
+    return msgspec.msgpack.decode(reply, type=PageParts)
 
 
 def _small(picture: bytes) -> bytes:

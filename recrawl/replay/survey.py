@@ -78,13 +78,13 @@ class Survey:
 
 def survey(history: History, periods: Sequence[int]) -> Survey:
     """Count one history."""
-    found = Survey(1, len(history.live[-1]), {period: Period() for period in periods})
+    result = Survey(1, len(history.live[-1]), {period: Period() for period in periods})
     for weeks, _, pair in pairs(history, periods):
         everything = pair.everything()
         is_top_changed = pair.changed.get(history.top, False)
         announced = everything if is_top_changed else OneShot()
-        found.periods[weeks].add(Period(1, int(is_top_changed), everything, announced))
-    return found
+        result.periods[weeks].add(Period(1, int(is_top_changed), everything, announced))
+    return result
 
 
 def tables(groups: Mapping[str, Survey]) -> str:

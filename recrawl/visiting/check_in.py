@@ -108,16 +108,16 @@ class _VisitCheckIn:
         )
         crawled = harvest.brought(CrawledPage) or CrawledPage()
         links = {url: key_of(url) for url in crawled.links if inside(self.site, url)}
-        answer = PageAnswer(harvest, self.visit.number, links, row.hops)
+        page_answer = PageAnswer(harvest, self.visit.number, links, row.hops)
         was_live, before = page.state == WatchedPage.State.LIVE, version_of(page, at)
-        decision = decide(_row(page), answer, self.rules)
+        decision = decide(_row(page), page_answer, self.rules)
         for name, value in decision.changes.items():
             setattr(page, name, value)
-        if answer.page is not None:
-            keep_copies(answer.page, self.site)
-            self._note_offer(page, answer.page.offer, at)
+        if page_answer.page is not None:
+            keep_copies(page_answer.page, self.site)
+            self._note_offer(page, page_answer.page.offer, at)
             if page.url == self.site.url:
-                name_feeds(self.site, answer.page.feeds)
+                name_feeds(self.site, page_answer.page.feeds)
         targets = self.rediscovered_pages if was_live else self.new_pages
         for url in decision.new_links:
             targets[url] = Reason("new on {0}", page.path[:150])

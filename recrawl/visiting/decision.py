@@ -116,20 +116,20 @@ class PageDecision:
     follows: str = ""
 
 
-def decide(row: PageRow, answer: PageAnswer, rules: PageRules) -> PageDecision:
+def decide(row: PageRow, page_answer: PageAnswer, rules: PageRules) -> PageDecision:
     """Return what an answer changes in a page's row, and what of it is to be recorded."""
-    harvest = answer.harvest
+    harvest = page_answer.harvest
     if harvest.failure:
         decision = _failed(row, harvest, rules)
     elif harvest.unchanged:
         decision = PageDecision("same", {})
-    elif answer.page is not None:
-        decision = _read(row, answer, answer.page, rules)
+    elif page_answer.page is not None:
+        decision = _read(row, page_answer, page_answer.page, rules)
     else:
-        decision = _moved(row, answer)
+        decision = _moved(row, page_answer)
     changes = {**decision.changes, "status": harvest.status, "failure": harvest.failure}
     if decision.outcome in READ or decision.outcome == "new":
-        changes |= {"fetched": answer.at, "fetched_in": answer.visit}
+        changes |= {"fetched": page_answer.at, "fetched_in": page_answer.visit}
     if row.state == "live" and decision.outcome in READ:
         changes["checks"] = row.checks + 1
     if not harvest.failure:  # else the next answer, "not modified", would hide that nothing was read
@@ -172,22 +172,22 @@ def _failed(row: PageRow, harvest: Harvest, rules: PageRules) -> PageDecision:
     return PageDecision(outcome, changes, NotedChange("gone", words=words) if row.state == "live" else None)
 
 
-def _moved(row: PageRow, answer: PageAnswer) -> PageDecision:
+def _moved(row: PageRow, page_answer: PageAnswer) -> PageDecision:
     """Follow a redirect to another page of the site, unless too many in a row have led here."""
-    page = answer.harvest.brought(CrawledPage)
+    page = page_answer.harvest.brought(CrawledPage)
     target = page.links[0] if page is not None and page.links else ""
     note = NotedChange("moved", words=Reason("It leads to {0}.", target)) if row.state == "live" else None
-    follows = target if answer.hops < MAX_REDIRECTS else ""
+    follows = target if page_answer.hops < MAX_REDIRECTS else ""
     return PageDecision("moved", {"state": "moved", "leads_to": target}, note, follows=follows)
 
 
-def _read(row: PageRow, answer: PageAnswer, page: CrawledPage, rules: PageRules) -> PageDecision:
+def _read(row: PageRow, page_answer: PageAnswer, page: CrawledPage, rules: PageRules) -> PageDecision:
     """Replace the copy by the page that was read, unless small changes are to add up until they count."""
     old, new = normalized(unpacked(bytes(row.lines))), unpacked(page.lines)
     old_keys = set(row.links)
-    new_links = [url for url, key in answer.links.items() if key not in old_keys]
+    new_links = [url for url, key in page_answer.links.items() if key not in old_keys]
     has_same_rules = row.selectors == rules.selectors
-    changes = described(row.title, page, list(answer.links.values()), keep_copies=rules.keep_copies)
+    changes = described(row.title, page, list(page_answer.links.values()), keep_copies=rules.keep_copies)
     outcome: Outcome = "minor"
     note, is_replaced = None, True
     if row.state != "live":
@@ -202,7 +202,7 @@ def _read(row: PageRow, answer: PageAnswer, page: CrawledPage, rules: PageRules)
         note, is_replaced = _compared(row, page, old, new, rules)
         if note and note.kind == "edited":
             outcome = "changed"
-            changes |= {"changes": row.changes + 1, "changed": answer.at}
+            changes |= {"changes": row.changes + 1, "changed": page_answer.at}
     if is_replaced:
         content = digest("\n".join(rules.lines.counting(new)))
         changes |= {"lines": page.lines, "selectors": rules.selectors, "content": content}

@@ -283,7 +283,10 @@ def _unread_pages(visits: Sequence[Visit]) -> list[Wanted]:
         is_new = state == WatchedPage.State.FOUND
         reason = "new in the list" if is_new else "could not be read before"
         unread.setdefault(site, []).append((page, reason))
-    rows = (to_fetch(lists[site], lists[site].site, found[:MAX_UNREAD]) for site, found in unread.items())
+    rows = (
+        to_fetch(lists[site], lists[site].site, page_reasons[:MAX_UNREAD])
+        for site, page_reasons in unread.items()
+    )
     return [row for planned in rows for row in planned]
 
 

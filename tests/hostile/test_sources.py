@@ -18,7 +18,7 @@ import pytest
 
 from articles.models import Article
 from crawler.inline import work_off
-from crawler.reading.feeds.fingerprints import MOST
+from crawler.reading.feeds.fingerprints import MAX_RECORDS
 from crawler.reading.limits import LIMITS
 from crawler.reading.sources.sitemap import MAX_KNOWN
 from crawler.terminals import readers
@@ -236,7 +236,7 @@ def test_a_hostile_source_harms_only_itself(source: Hostile, sites: tuple[WebSer
             assert (feed.failure != "", number) == (True, 0)
         assert number <= visits * (source.most or 0)
         assert len(bytes(feed.fingerprints)) <= RECORD_BYTES * (
-            MAX_KNOWN if source.kind == "sitemap" else MOST
+            MAX_KNOWN if source.kind == "sitemap" else MAX_RECORDS
         )
     assert longest(feed) <= LIMITS.title
     assert len(hostile.requests) <= 2 * (1 + max(MAX_PAGES, MAX_SITEMAPS)) + 2
@@ -263,5 +263,5 @@ def test_a_list_that_is_another_at_each_look_stays_within_bounds(sites: tuple[We
         sizes.append(len(bytes(feed.fingerprints)))
         assert feed.failure in {"", "list-missing"} and neighbour.failure == ""
         assert Article.objects.filter(feed=feed).count() <= 300 * (look + 1)
-    assert max(sizes) <= RECORD_BYTES * MOST
+    assert max(sizes) <= RECORD_BYTES * MAX_RECORDS
     assert sizes[-1] == sizes[-5], "they grow no more"

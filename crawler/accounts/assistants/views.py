@@ -179,15 +179,15 @@ class RegistrationView(provider.ClientRegistrationView):  # type: ignore[misc]
         if int(self.request.META.get("CONTENT_LENGTH") or 0) > MAX_REGISTRATION_BYTES:
             return None
         try:
-            told = super()._get_client_metadata()
+            metadata = super()._get_client_metadata()
         except RecursionError:
             return None
-        name = told.get("client_name") if told is not None else None
-        if told is None or not isinstance(name, str | None) or unstorable(name or ""):
+        name = metadata.get("client_name") if metadata is not None else None
+        if metadata is None or not isinstance(name, str | None) or unstorable(name or ""):
             return None
         return {
             "client_name": name,
-            "redirect_uris": told.get("redirect_uris"),
+            "redirect_uris": metadata.get("redirect_uris"),
             "grant_types": ["authorization_code", "refresh_token"],
             "response_types": ["code"],
             "token_endpoint_auth_method": "none",
@@ -227,8 +227,8 @@ class AssistantRevokeView(provider.RevokeView):  # type: ignore[misc]
 @require_POST
 def disconnect_assistant(request: HttpRequest, pk: int) -> HttpResponse:
     """End the connection with one of one's own assistants."""
-    own = AssistantConnection.objects.select_related("client")
-    connection = get_object_or_404(own, pk=pk, user=person_of(request))
+    connections = AssistantConnection.objects.select_related("client")
+    connection = get_object_or_404(connections, pk=pk, user=person_of(request))
     name = str(connection)
     disconnect(connection)
     messages.success(request, _("%(name)s is disconnected and reads nothing any more.") % {"name": name})

@@ -18,12 +18,12 @@ register = template.Library()
 def assistants(context: Mapping[str, Any]) -> dict[str, Any]:
     """Show the assistants that the visitor connected, each with a button that disconnects it."""
     request = context["request"]
-    own = AssistantConnection.objects.filter(user=request.user.pk).select_related("client")
+    connections = AssistantConnection.objects.filter(user=request.user.pk).select_related("client")
     return {
         "request": request,
         "csrf_token": context.get("csrf_token"),
         "is_enabled": chosen("ASSISTANTS"),
-        "connections": own.order_by("client__name", "id"),
+        "connections": connections.order_by("client__name", "id"),
         "old": context.get("old"),
         "mcp_address": resource_of(request),
     }

@@ -48,8 +48,8 @@ class Login(Record, frozen=True):
         """Return whether the login is for a canonical URL: the same origin, the same path or one below it."""
         if not url.startswith(self.prefix):
             return False
-        rest = url[len(self.prefix) :]
-        return not rest or self.prefix.endswith("/") or rest[0] in "/?"
+        remainder = url[len(self.prefix) :]
+        return not remainder or self.prefix.endswith("/") or remainder[0] in "/?"
 
 
 def headers_for(url: str, logins: Iterable[Login]) -> dict[str, str]:

@@ -111,26 +111,26 @@ class Resolver:
             raise _busy("no thread could be started for a name look-up") from error
         return new
 
-    def _run(self, this: _UnderWay) -> None:
+    def _run(self, query: _UnderWay) -> None:
         lookup = self._lookup or socket.getaddrinfo
         try:
             # bytes, because a str would go through Python's old IDNA once more
-            answers = lookup(this.host.encode("ascii"), this.port, 0, socket.SOCK_STREAM)
+            answers = lookup(query.host.encode("ascii"), query.port, 0, socket.SOCK_STREAM)
         except Exception as error:  # handed to the waiting threads
-            self._end(this, error)
-            this.future.set_exception(error)
+            self._end(query, error)
+            query.future.set_exception(error)
         else:
-            self._end(this, None)
-            this.future.set_result(answers)
+            self._end(query, None)
+            query.future.set_result(answers)
 
-    def _end(self, this: _UnderWay, error: Exception | None) -> None:
+    def _end(self, query: _UnderWay, error: Exception | None) -> None:
         """Free a look-up's slot, and keep its failure if it is one of the name."""
-        kept = KEEP_SECONDS.get(error.errno or 0, 0.0) if isinstance(error, socket.gaierror) else 0.0
+        keep_seconds = KEEP_SECONDS.get(error.errno or 0, 0.0) if isinstance(error, socket.gaierror) else 0.0
         with self._changed:
-            del self._under_way[this.host, this.port]
-            self._failures.pop(this.host, None)
-            if kept:
-                self._failures[this.host] = (self._clock() + kept, str(error))
+            del self._under_way[query.host, query.port]
+            self._failures.pop(query.host, None)
+            if keep_seconds:
+                self._failures[query.host] = (self._clock() + keep_seconds, str(error))
             while len(self._failures) > MAX_KEPT:
                 self._failures.popitem(last=False)
             self._changed.notify_all()

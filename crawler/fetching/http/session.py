@@ -40,12 +40,12 @@ class GuardedRequest(requests.PreparedRequest):
 class GuardedResponse(requests.Response):
     """A response with the answer as it was received, repeated headers included."""
 
-    def __init__(self, request: GuardedRequest, answer: Answer) -> None:
+    def __init__(self, request: GuardedRequest, reply: Answer) -> None:
         super().__init__()
-        self.answer = answer
+        self.answer = reply
         self.request, self.url = request, request.url or ""
-        self.status_code, self.headers = answer.status, CaseInsensitiveDict(answer.headers)
-        self._content, self._content_consumed = answer.body, True
+        self.status_code, self.headers = reply.status, CaseInsensitiveDict(reply.headers)
+        self._content, self._content_consumed = reply.body, True
 
 
 class GuardedAdapter(BaseAdapter):
@@ -59,7 +59,7 @@ class GuardedAdapter(BaseAdapter):
         """Exchange a request and its answer. Raises FetchError."""
         guarded = cast("GuardedRequest", request)
         exchange = guarded.exchange
-        answer = transfer(
+        reply = transfer(
             self._connections,
             exchange.target,
             exchange.path,
@@ -68,7 +68,7 @@ class GuardedAdapter(BaseAdapter):
             limits=exchange.limits,
             form=request.body if isinstance(request.body, bytes) else None,
         )
-        return GuardedResponse(guarded, answer)
+        return GuardedResponse(guarded, reply)
 
     def close(self) -> None:
         """Close idle connections."""

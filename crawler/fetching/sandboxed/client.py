@@ -45,8 +45,8 @@ def fetch(url: str, limits: FetchLimits) -> Fetched:
         "max_bytes": limits.max_bytes,
         "allowed_networks": [str(network) for network in settings.FETCH_ALLOWED_NETWORKS],
     }
-    most = limits.max_bytes + _HEAD_BYTES
-    encoded = programs.call(FETCH, request, None, seconds=limits.seconds, max_bytes=most)
+    max_bytes = limits.max_bytes + _HEAD_BYTES
+    encoded = programs.call(FETCH, request, None, seconds=limits.seconds, max_bytes=max_bytes)
     try:
         return msgspec.msgpack.decode(encoded, type=Fetched)
     except msgspec.MsgspecError as error:

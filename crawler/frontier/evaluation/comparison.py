@@ -153,8 +153,8 @@ class _Frontier:
         place = {page: at for at, page in enumerate(self.score)}
         source = np.repeat([place[page] for page in crawled], [len(self._graph.links[p]) for p in crawled])
         target = np.array([place[to] for page in crawled for to in self._graph.links[page]], dtype=np.int64)
-        found = known_ranks(source, target, np.array([self._graph.host[page] for page in place]))
-        self.score = dict(zip(place, found.tolist(), strict=True))
+        scores = known_ranks(source, target, np.array([self._graph.host[page] for page in place]))
+        self.score = dict(zip(place, scores.tolist(), strict=True))
         self._queues.clear()
         for page, score in self.score.items():
             if page not in self._crawled:

@@ -45,10 +45,10 @@ class Command(BaseCommand):
             raise CommandError(f"there is no crawl {crawl}")
         if options["scope"] or options["own_sites"]:
             try:
-                left = rescope(row, options["scope"] or [])
+                removed_count = rescope(row, options["scope"] or [])
             except ScopeError as error:
                 raise CommandError(str(error)) from error
-            self.stdout.write(f"{left} URLs left the queue")
+            self.stdout.write(f"{removed_count} URLs left the queue")
         if options["query"] is not None:
             if why := refusal_of(options["query"]):
                 raise CommandError(why)

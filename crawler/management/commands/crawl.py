@@ -99,10 +99,10 @@ class Command(BaseCommand):
 
     def _try(self, query: str) -> None:
         """Print the addresses that a query names over what is stored. Raises CommandError."""
-        found, why = tried(query)
+        addresses, why = tried(query)
         if why:
             raise CommandError(why)
-        for address, weight in found.items():
+        for address, weight in addresses.items():
             self.stdout.write(f"{weight:.2f}  {address}")
 
     def _resumed(self, number: int) -> Crawl:

@@ -56,8 +56,8 @@ class Command(BaseCommand):
             row = {"name": name, "value": value, "origin": origin, "in_force": str(choosable.in_force)}
             self.stdout.write(json.dumps(row))
             return
-        shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
-        self.stdout.write(f"{name}: {shown} ({origin}; a choice holds {choosable.in_force})")
+        display_value = {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+        self.stdout.write(f"{name}: {display_value} ({origin}; a choice holds {choosable.in_force})")
 
 
 def _check(name: str) -> None:

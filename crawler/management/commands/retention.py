@@ -35,6 +35,6 @@ class Command(BaseCommand):
         for row in rows:
             duration = f"{row.days} days" if row.days else "for ever"
             oldest = f"since {row.oldest:%Y-%m-%d}" if row.oldest else "nothing yet"
-            more = "or more " if row.is_more else ""
+            qualifier = "or more " if row.is_more else ""
             self.stdout.write(f"{row.words}: {duration} ({row.setting}), {oldest}")
-            self.stdout.write(f"    {days} days would delete {row.deleted} {more}now")
+            self.stdout.write(f"    {days} days would delete {row.deleted} {qualifier}now")

@@ -103,6 +103,6 @@ class Command(BaseCommand):
         program = [sys.executable, "-c", "from crawler.operation.command_line import main; main()", *command]
         path = os.pathsep.join([str(ROOT), inherited.get("PYTHONPATH", "")])
         environment = {**inherited, "PYTHONPATH": path, **variables}
-        done = subprocess.run(program, env=environment, check=False)  # noqa: S603 - our own commands
-        if done.returncode:
-            raise CommandError(f"`freshet {command[0]}` ended with {done.returncode}")
+        process = subprocess.run(program, env=environment, check=False)  # noqa: S603 - our own commands
+        if process.returncode:
+            raise CommandError(f"`freshet {command[0]}` ended with {process.returncode}")

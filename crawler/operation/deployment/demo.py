@@ -77,9 +77,9 @@ def seed(now: datetime, *, password: str | None = None, replayed: bool = True) -
     for number, source in enumerate(DATA["sources"]):
         _source(now, dice, number, source)
     lease = uuid.uuid4()
-    made = _rows(now, lease)
+    rows_by_name = _rows(now, lease)
     for unread in DATA["unread_articles"]:
-        about = _filled(unread, now, made)
+        about = _filled(unread, now, rows_by_name)
         article = _article(random.Random(1), about["feed"], about["at"], 1)  # noqa: S311 - invented data
         article.page = about["page"]
         article.save()
@@ -118,8 +118,8 @@ def _filled(value: Any, now: datetime, names: Mapping[str, Any]) -> Any:
         return [_filled(each, now, names) for each in value]
     if not isinstance(value, str):
         return value
-    if found := _TIME.fullmatch(value):
-        return now + int(found[1] or 0) * _UNITS[found[2] or "m"]
+    if match := _TIME.fullmatch(value):
+        return now + int(match[1] or 0) * _UNITS[match[2] or "m"]
     if value[:1] in {"$", "@"} and (name := Template(value[1:]).safe_substitute(names)) in names:
         return names[name]
     return Template(value).safe_substitute(names)
@@ -127,13 +127,13 @@ def _filled(value: Any, now: datetime, names: Mapping[str, Any]) -> Any:
 
 def _rows(now: datetime, lease: uuid.UUID) -> dict[str, Any]:
     """Make the rows of the data: model, name, columns, and the values of names for each of several rows."""
-    made: dict[str, Any] = {"lease": lease}
+    rows_by_name: dict[str, Any] = {"lease": lease}
     for model, name, fields, *each in DATA["rows"]:
         for values in each[0] if each else [{}]:
-            names = {**made, **{key: _filled(value, now, {}) for key, value in values.items()}}
+            names = {**rows_by_name, **{key: _filled(value, now, {}) for key, value in values.items()}}
             row = apps.get_model(model)._default_manager.create(**_filled(fields, now, names))
-            made[Template(name).safe_substitute(names)] = row
-    return made
+            rows_by_name[Template(name).safe_substitute(names)] = row
+    return rows_by_name
 
 
 def _source(now: datetime, dice: random.Random, number: int, source: dict[str, Any]) -> None:
@@ -206,7 +206,7 @@ def _visit(
 
 def _article(dice: random.Random, feed: Feed, fetched: datetime, number: int) -> Article:
     title, *others = [f"{dice.choice(DATA['subjects'])} {dice.choice(DATA['events'])}" for _ in range(9)]
-    text = f"{' '.join(f'{other}.' for other in others)}\n{DATA['text']}"
+    text = f"{' '.join(f'{sentence}.' for sentence in others)}\n{DATA['text']}"
     delay = dice.uniform(60, 2400)
     names = {"host": feed.host.name, "number": number}
     fields = _filled(DATA["article"], fetched, names)

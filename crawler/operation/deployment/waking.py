@@ -43,10 +43,10 @@ def watch(queues: Mapping[str, tuple[str, ...]], other_work: Mapping[str, HasWor
     for look in count():
         try:
             waiting = with_messages({queue for names in queues.values() for queue in names})
-            wanted = {name for name, served in queues.items() if waiting.intersection(served)}
+            process_names = {name for name, served in queues.items() if waiting.intersection(served)}
             if look % OTHER_WORK_EVERY == 0:
-                wanted |= {name for name, has_work in other_work.items() if has_work()}
-            for name in sorted(wanted):
+                process_names |= {name for name, has_work in other_work.items() if has_work()}
+            for name in sorted(process_names):
                 lifeline.tell_wanted(name)
             trouble = ""
         except Exception as error:  # the broker or the database is away for a moment

@@ -148,9 +148,9 @@ def grouped(app_list: list[Any]) -> tuple[list[Any], list[Any]]:
 
 def with_others(groups: list[Any], others: list[Any]) -> list[Any]:
     """Return the groups, each with the other models of its home app, and then the other apps."""
-    more = {app["app_label"]: app["models"] for app in others}
+    other_models = {app["app_label"]: app["models"] for app in others}
     labels = {group["app_label"] for group in groups}
     return [
-        *(group | {"models": group["models"] + more.get(group["app_label"], [])} for group in groups),
+        *(group | {"models": group["models"] + other_models.get(group["app_label"], [])} for group in groups),
         *(app for app in others if app["app_label"] not in labels),
     ]

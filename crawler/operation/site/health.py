@@ -243,13 +243,13 @@ def _tick(now: datetime) -> tuple[str, bool]:
     last = Tick.objects.filter(finished__isnull=False).order_by("-started").first()
     if last is None or last.finished is None:
         return gettext_noop("no tick has finished yet"), True
-    said = Reason("the last tick finished at {0} UTC", f"{last.finished:%Y-%m-%d %H:%M:%S}")
+    reason = Reason("the last tick finished at {0} UTC", f"{last.finished:%Y-%m-%d %H:%M:%S}")
     if lies_ahead(last.finished, now):
         words = gettext_noop(
             "the last tick finished at {0} UTC, which is yet to come: the clock was turned back"
         )
-        return Reason(words, *said.arguments), False
-    return (OK if now - last.finished <= pulses.silence_allowed() else said), False
+        return Reason(words, *reason.arguments), False
+    return (OK if now - last.finished <= pulses.silence_allowed() else reason), False
 
 
 def _workers(now: datetime) -> tuple[str, bool]:

@@ -54,9 +54,11 @@ class LoginForm(forms.Form):
 
     def keep(self) -> SiteLogin | None:
         """Store the login. Returns None, with an error at its field, for one that cannot be used."""
-        given = self.cleaned_data
+        values = self.cleaned_data
         try:
-            return keep_login(without_login(given["url"])[0], given["kind"], given["secret"], given["name"])
+            return keep_login(
+                without_login(values["url"])[0], values["kind"], values["secret"], values["name"]
+            )
         except BadUrl as error:
             self.add_error("url", f"{translated(error.reason)}")
         except LoginError as error:
@@ -107,10 +109,10 @@ class LoginSerializer(serializers.ModelSerializer[SiteLogin]):
 
     def create(self, validated_data: dict[str, Any]) -> SiteLogin:
         """Store the login, in place of an earlier one for its address."""
-        given = validated_data
+        values = validated_data
         try:
-            url = without_login(given["url"])[0]
-            return keep_login(url, given["kind"], given["secret"], given.get("name", ""))
+            url = without_login(values["url"])[0]
+            return keep_login(url, values["kind"], values["secret"], values.get("name", ""))
         except BadUrl as error:
             raise serializers.ValidationError({"url": [str(error)]}) from error
         except LoginError as error:

@@ -30,13 +30,13 @@ def more(request: HttpRequest) -> HttpResponse:
         return _page(request, sections)
     lines = [each for _section, rows in sections for each in rows]
     if "reset" in request.POST:
-        named = request.POST["reset"]
-        keep(request, {each.name: None for each in lines if each.name == named and each.is_chosen})
+        name = request.POST["reset"]
+        keep(request, {each.name: None for each in lines if each.name == name and each.is_chosen})
         return redirect(VIEW)
     # A switch that is off sends nothing, so the form names the lines that it shows.
-    shown = set(request.POST.getlist("shown"))
+    shown_names = set(request.POST.getlist("shown"))
     try:
-        wanted = changes_in(request, [each for each in lines if each.name in shown])
+        changes = changes_in(request, [each for each in lines if each.name in shown_names])
     except RefusedLineError as error:
         if wants_part(request):
             return answer_refused(request, error.name, str(error))
@@ -44,7 +44,7 @@ def more(request: HttpRequest) -> HttpResponse:
             if each.name == error.name:
                 each.value, each.error = request.POST.get(each.name, ""), str(error)
         return _page(request, sections, status=422)
-    keep(request, wanted)
+    keep(request, changes)
     return answer_kept(request, VIEW)
 
 

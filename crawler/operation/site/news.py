@@ -200,5 +200,5 @@ def _sentence(gist: Words, since: datetime, now: datetime, zone: tzinfo) -> str:
 
 def _numbers(text: str) -> tuple[int, ...]:
     """Return the numbers of a version, those of the release that a development version leads to."""
-    found = _NUMBERS.match(text)
-    return tuple(int(number or 0) for number in found.groups()) if found else (0, 0, 0)
+    match = _NUMBERS.match(text)
+    return tuple(int(number or 0) for number in match.groups()) if match else (0, 0, 0)

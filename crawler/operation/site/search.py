@@ -157,10 +157,10 @@ def export(request: HttpRequest) -> HttpResponseBase:
     if problem:
         return refusal(request, problem, 400)
     try:
-        found = _articles(terms, subscriber, datetime.now(UTC), typing=False).newest_first()
+        matches = _articles(terms, subscriber, datetime.now(UTC), typing=False).newest_first()
     except SearchError as error:
         return refusal(request, str(error), 400)
-    return export_page(request, lambda form: article_rows(keys_in(found), subscriber, form), terms.words)
+    return export_page(request, lambda form: article_rows(keys_in(matches), subscriber, form), terms.words)
 
 
 @require_POST
@@ -209,21 +209,21 @@ def _results(
     results: dict[str, Any] = {}
     if terms.kind in {"all", "articles"}:
         is_newest_first = terms.order == "new" or not plain_words
-        shown = keys if is_newest_first else keys[:RANKED]
-        matches = Article.objects.filter(id__in=shown)
+        shown_keys = keys if is_newest_first else keys[:RANKED]
+        matches = Article.objects.filter(id__in=shown_keys)
         is_hybrid = bool(settings.EMBEDDINGS_URL) and not is_newest_first
         by_meaning: dict[int, bool] = {}
         articles: list[Article]
         if is_hybrid:
             candidates = _articles(terms, subscriber, now, typing=typing, by_words=False)
-            hits = hybrid(terms.words, shown, rows, candidates)
+            hits = hybrid(terms.words, shown_keys, rows, candidates)
             hit_keys, by_meaning = once_a_page(hits.keys), dict.fromkeys(hits.by_meaning, True)
             page = page_of(request, hit_keys, size=PAGE_HITS, known_count=len(hit_keys))
             articles = in_order(list(page.object_list))
             counts["articles"] = max(counts["articles"], len(hit_keys))
         else:
             ordered = matches.newest_first() if is_newest_first else by_rank(matches, terms.words)
-            page = page_of(request, lean(ordered), size=PAGE_HITS, known_count=len(shown))
+            page = page_of(request, lean(ordered), size=PAGE_HITS, known_count=len(shown_keys))
             articles = list(page.object_list)
         results |= {
             "page": page,

@@ -47,7 +47,7 @@ from recrawl.models import Check, Version
 
 DAY_HOURS = 24
 YEAR_SECONDS = 365 * 86_400
-MOST_ASKED = 5
+BUSIEST_HOSTS = 5
 
 
 @never_cache
@@ -99,8 +99,8 @@ def _looks(request: HttpRequest) -> list[tuple[str, list[SettingLine]]]:
     def look(name: str, label: str, kind: Any, *choices: tuple[str, str], **options: Any) -> SettingLine:
         value = request.COOKIES.get(f"freshet-{name}", "")
         value = value if value in LOOKS[name] else ""
-        shown = value != options.get("off") if kind == "switch" else value
-        return SettingLine(name, label, kind, shown, choices=choices, is_look=True, **options)
+        display_value = value != options.get("off") if kind == "switch" else value
+        return SettingLine(name, label, kind, display_value, choices=choices, is_look=True, **options)
 
     return [
         (
@@ -198,7 +198,7 @@ def budget(request: HttpRequest) -> HttpResponse:
         Retrieval.objects.filter(at__gte=midnight, pushed=False)
         .values("feed__host__name")
         .annotate(requests=Count("id"))
-        .order_by("-requests", "feed__host__name")[:MOST_ASKED]
+        .order_by("-requests", "feed__host__name")[:BUSIEST_HOSTS]
     )
     context = {
         "tab": TABS["budget"],
@@ -239,10 +239,10 @@ def _keep_budget(request: HttpRequest, feeds: int) -> HttpResponse | None:
         return None
     row = stored_rules()
     try:
-        wanted = float(text)
-        if round(wanted) == round(rules().budget * feeds * DAY_HOURS):
+        daily_budget = float(text)
+        if round(daily_budget) == round(rules().budget * feeds * DAY_HOURS):
             return None
-        row.budget = wanted / feeds / DAY_HOURS
+        row.budget = daily_budget / feeds / DAY_HOURS
         PlanningRules._meta.get_field("budget").run_validators(row.budget)
     except ValueError:
         return answer_refused(request, "feeds_a_day", _("That must be a number."))
@@ -380,35 +380,35 @@ def _server_fields() -> dict[str, str]:
 
 
 def _keep_server(request: HttpRequest) -> HttpResponse:
-    given = {name: request.POST.get(name, "").strip()[:254] for name in ("host", "port", "user", "security")}
+    fields = {name: request.POST.get(name, "").strip()[:254] for name in ("host", "port", "user", "security")}
     sender = request.POST.get("sender", "").strip()
-    shown = _server_fields() | given | {"sender": sender or chosen("MAIL_FROM")}
+    form_fields = _server_fields() | fields | {"sender": sender or chosen("MAIL_FROM")}
     try:
         if not environment.is_given("EMAIL_URL"):
-            choose("EMAIL_URL", _server_address(given, request.POST.get("password", "")) or None)
+            choose("EMAIL_URL", _server_address(fields, request.POST.get("password", "")) or None)
         if sender and not environment.is_given("MAIL_FROM") and sender != chosen("MAIL_FROM"):
             choose("MAIL_FROM", sender)
     except ChoiceError as error:
-        return _mail_page(request, shown, str(error))
+        return _mail_page(request, form_fields, str(error))
     messages.success(request, _("Saved. Send yourself a test."))
     return redirect("settings-mail")
 
 
-def _server_address(given: dict[str, str], password: str) -> str:
+def _server_address(fields: dict[str, str], password: str) -> str:
     """Return the server as an address; an empty password is the one that is stored, for the same name.
 
     Returns "" without a host. Raises ChoiceError.
     """
-    host, port = given["host"], given["port"] or "587"
+    host, port = fields["host"], fields["port"] or "587"
     if not host:
         return ""
     if any(sign in host for sign in "/@?# ") or not port.isdecimal() or not 0 < int(port) < 65_536:
         raise ChoiceError(_("The server needs a name such as mail.example.org, and a port such as 587."))
     before = urlsplit(chosen("EMAIL_URL"))
-    if not password and before.hostname == host and unquote(before.username or "") == given["user"]:
+    if not password and before.hostname == host and unquote(before.username or "") == fields["user"]:
         password = unquote(before.password or "")
-    login = f"{quote(given['user'], safe='')}:{quote(password, safe='')}@" if given["user"] else ""
-    security = {"tls": "?tls=True", "ssl": "?ssl=True"}.get(given["security"], "")
+    login = f"{quote(fields['user'], safe='')}:{quote(password, safe='')}@" if fields["user"] else ""
+    security = {"tls": "?tls=True", "ssl": "?ssl=True"}.get(fields["security"], "")
     return f"smtp://{login}{host}:{port}/{security}"
 
 

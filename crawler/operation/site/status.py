@@ -70,15 +70,15 @@ def standing(now: datetime) -> ServiceStanding:
     try:
         health = check_health_in_time(now)
         with limited_to(QUERY_SECONDS):
-            found = _standing(health, now)
+            service = _standing(health, now)
     except Exception:
         log.exception("the status is not known")
-        found = ServiceStanding("limited", "unknown")
-    _last[:] = [(time.monotonic(), found)]
-    return found
+        service = ServiceStanding("limited", "unknown")
+    _last[:] = [(time.monotonic(), service)]
+    return service
 
 
-def sentence(found: ServiceStanding) -> str:
+def sentence(service: ServiceStanding) -> str:
     """Return the state in one sentence that tells strangers nothing else."""
     return {
         "": _("Freshet works."),
@@ -89,27 +89,27 @@ def sentence(found: ServiceStanding) -> str:
         "folder": _("Freshet cannot store anything at present; nothing is lost."),
         "graph": _("Freshet works, but for questions to the knowledge graph."),
         "unknown": _("Freshet works in part at present; nothing is lost."),
-    }[found.cause]
+    }[service.cause]
 
 
-def own_sentence(found: ServiceStanding, last: datetime | None, now: datetime) -> str:
+def own_sentence(service: ServiceStanding, last: datetime | None, now: datetime) -> str:
     """Return the state in one sentence for who is signed in; `last` is when their last article came."""
-    if found.cause == "offline":
+    if service.cause == "offline":
         return _("Freshet cannot reach the web at present; nothing is wrong with your feeds.")
-    if found.cause == "late" and last is not None:
+    if service.cause == "late" and last is not None:
         return _("New articles are late: the last came %(duration)s ago.") % {
             "duration": duration(max((now - last).total_seconds(), 0.0))
         }
-    return sentence(found)
+    return sentence(service)
 
 
-def complete_until(found: ServiceStanding, now: datetime, zone: tzinfo) -> str:
+def complete_until(service: ServiceStanding, now: datetime, zone: tzinfo) -> str:
     """Return up to when articles are complete, "" while they come or where it is not known."""
-    if found.cause not in {"late", "offline"} or found.since is None:
+    if service.cause not in {"late", "offline"} or service.since is None:
         return ""
-    local = found.since.astimezone(zone)
+    local = service.since.astimezone(zone)
     is_today = local.date() == now.astimezone(zone).date()
-    moment = f"{local:%H:%M}" if is_today else moment_words(found.since, now, zone)
+    moment = f"{local:%H:%M}" if is_today else moment_words(service.since, now, zone)
     return _("Your articles are complete up to %(moment)s.") % {"moment": moment}
 
 
@@ -120,9 +120,9 @@ def last_came(person: User) -> datetime | None:
     return latest
 
 
-def facts(person: User, found: ServiceStanding, last: datetime | None, now: datetime) -> list[StatusFact]:
+def facts(person: User, service: ServiceStanding, last: datetime | None, now: datetime) -> list[StatusFact]:
     """Return how news, reading, messages and the person's own feeds are; four queries at most."""
-    return [_news(found, last, now), _reading(found), *_messages(person), _own_feeds(person, found)]
+    return [_news(service, last, now), _reading(service), *_messages(person), _own_feeds(person, service)]
 
 
 def _standing(health: Health, now: datetime) -> ServiceStanding:
@@ -148,21 +148,21 @@ def _last_sign(now: datetime) -> datetime | None:
 
 def _last_answer(now: datetime) -> datetime | None:
     """Return when a site last answered."""
-    asked = Retrieval.objects.filter(failure="", pushed=False, at__lte=now)
-    return asked.order_by("-at").values_list("at", flat=True).first()
+    retrievals = Retrieval.objects.filter(failure="", pushed=False, at__lte=now)
+    return retrievals.order_by("-at").values_list("at", flat=True).first()
 
 
-def _news(found: ServiceStanding, last: datetime | None, now: datetime) -> StatusFact:
+def _news(service: ServiceStanding, last: datetime | None, now: datetime) -> StatusFact:
     words = (
         _("No article has come yet.")
         if last is None
         else _("The last article came %(duration)s ago.")
         % {"duration": duration(max((now - last).total_seconds(), 0.0))}
     )
-    if found.cause == "late":
+    if service.cause == "late":
         nothing = _("Nothing to do: what is published meanwhile comes later.")
         return StatusFact(_("New articles"), "warn", words, nothing)
-    if found.cause == "offline":
+    if service.cause == "offline":
         nothing = _("Nothing to do: Freshet goes on trying, and articles come later.")
         return StatusFact(_("New articles"), "warn", words, nothing)
     started = Tick.objects.aggregate(at=Max("started"))["at"]
@@ -173,16 +173,16 @@ def _news(found: ServiceStanding, last: datetime | None, now: datetime) -> Statu
             _("The next round is in %(duration)s.") % {"duration": when} if when else _("A round is due now.")
         )
         words = f"{words} {next_round}"
-    shape = "good" if found.state == "well" or found.cause == "graph" else "warn"
+    shape = "good" if service.state == "well" or service.cause == "graph" else "warn"
     return StatusFact(_("New articles"), shape, words, _("Nothing to do: new articles come by themselves."))
 
 
-def _reading(found: ServiceStanding) -> StatusFact:
+def _reading(service: ServiceStanding) -> StatusFact:
     name = _("Reading and searching")
-    if found.cause == "graph":
+    if service.cause == "graph":
         words = _("Both work; questions to the knowledge graph have no new answers.")
         return StatusFact(name, "warn", words, _("Nothing to do: it catches up by itself."))
-    if found.cause == "folder":
+    if service.cause == "folder":
         words = _("What is here can be read; what you mark may not be kept.")
         return StatusFact(
             name, "warn", words, _("Nothing to do: the person who runs this Freshet can mend it.")
@@ -208,7 +208,7 @@ def _messages(person: User) -> list[StatusFact]:
     return [StatusFact(name, "warn", message % {"count": amount(failing)}, deed=deed)]
 
 
-def _own_feeds(person: User, found: ServiceStanding) -> StatusFact:
+def _own_feeds(person: User, service: ServiceStanding) -> StatusFact:
     followed = Feed.objects.active().filter(subscriptions__subscriber__user=person).order_by()
     counts = followed.aggregate(all=Count("pk"), failing=Count("pk", filter=Q(failure_streak__gt=0)))
     name, failing = _("Your feeds"), counts["failing"]
@@ -219,7 +219,7 @@ def _own_feeds(person: User, found: ServiceStanding) -> StatusFact:
         return StatusFact(name, "good", _("All are read without trouble."), _("Nothing to do."))
     message = ngettext("One has a problem.", "%(count)s have problems.", failing)
     words = message % {"count": amount(failing)}
-    if found.cause == "offline":
+    if service.cause == "offline":
         later = _("Most of it ends when the web can be reached.")
         words = f"{words} {later}"
     return StatusFact(name, "warn", words, deed=Deed(_("Look at your feeds"), reverse("me-feeds")))

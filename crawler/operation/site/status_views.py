@@ -63,26 +63,26 @@ class StatusView(APIView):
 def status(request: HttpRequest) -> HttpResponse:
     """Answer with a sentence, whatever does not work (200); with facts for who is signed in."""
     now = datetime.now(UTC)
-    found = standing(now)
+    service = standing(now)
     if request.get_preferred_type([HTML, JSON]) == JSON:
-        response: HttpResponse = JsonResponse(_in_json(found))
+        response: HttpResponse = JsonResponse(_in_json(service))
         patch_cache_control(response, public=True, max_age=KEPT_SECONDS)
     else:
         # No database that is known to be silent is asked for the visitor's session: that may wait for it.
-        response = (None if found.cause == "database" else _own_page(request, found, now)) or _short_page(
-            request, found
+        response = (None if service.cause == "database" else _own_page(request, service, now)) or _short_page(
+            request, service
         )
     patch_vary_headers(response, ("Accept", "Accept-Language", "Cookie"))
     return response
 
 
-def _own_page(request: HttpRequest, found: ServiceStanding, now: datetime) -> HttpResponse | None:
+def _own_page(request: HttpRequest, service: ServiceStanding, now: datetime) -> HttpResponse | None:
     """Return the page of a person; None for a stranger, and where the database fails on the way."""
     try:
         with limited_to(OWN_SECONDS):
             if not isinstance(request.user, User):
                 return None
-            response = render(request, "crawler/status.html", _own(request.user, found, now))
+            response = render(request, "crawler/status.html", _own(request.user, service, now))
     except DatabaseError:
         log.warning("the status of a person took the database too long, or it failed", exc_info=True)
         return None
@@ -90,21 +90,21 @@ def _own_page(request: HttpRequest, found: ServiceStanding, now: datetime) -> Ht
     return response
 
 
-def _own(person: User, found: ServiceStanding, now: datetime) -> dict[str, Any]:
+def _own(person: User, service: ServiceStanding, now: datetime) -> dict[str, Any]:
     last = last_came(person)
     return {
-        "shape": SHAPES[found.state],
-        "sentence": own_sentence(found, last, now),
-        "complete": complete_until(found, now, timezone.get_current_timezone()),
-        "is_well": found.state == "well",
+        "shape": SHAPES[service.state],
+        "sentence": own_sentence(service, last, now),
+        "complete": complete_until(service, now, timezone.get_current_timezone()),
+        "is_well": service.state == "well",
         "operates": is_at_least(person, OPERATOR),
-        "facts": facts(person, found, last, now),
+        "facts": facts(person, service, last, now),
     }
 
 
-def _short_page(request: HttpRequest, found: ServiceStanding) -> HttpResponse:
+def _short_page(request: HttpRequest, service: ServiceStanding) -> HttpResponse:
     """Return the page of a stranger, made without the database: no context processor runs."""
-    context = {"request": request, "shape": SHAPES[found.state], "sentence": sentence(found)}
+    context = {"request": request, "shape": SHAPES[service.state], "sentence": sentence(service)}
     response = HttpResponse(render_to_string("crawler/status_short.html", context))
     if request.COOKIES:  # it may be a person whose session could not be read
         patch_cache_control(response, private=True, no_store=True)
@@ -113,5 +113,5 @@ def _short_page(request: HttpRequest, found: ServiceStanding) -> HttpResponse:
     return response
 
 
-def _in_json(found: ServiceStanding) -> dict[str, Any]:
-    return {"state": found.state, "sentence": sentence(found), "since": found.since}
+def _in_json(service: ServiceStanding) -> dict[str, Any]:
+    return {"state": service.state, "sentence": sentence(service), "since": service.since}

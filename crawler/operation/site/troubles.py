@@ -215,7 +215,7 @@ def _is_ours(label: str) -> bool:
 def _group(key: str, feeds: Sequence[Feed], moment: _Moment) -> Group:
     if key in {"gone", "paused"}:
         return _resting(key, feeds, moment)
-    who = _who_acts(key)
+    actor = _who_acts(key)
     makers: dict[str, Callable[[], tuple[str, str]]] = {
         "moved": lambda: (
             _("Moved"),
@@ -226,20 +226,20 @@ def _group(key: str, feeds: Sequence[Feed], moment: _Moment) -> Group:
             _("Another list of the page has articles that Freshet knows from here."),
         ),
     }
-    cause, text = makers.get(key, lambda: (cause_of(feeds[0].failure), _text(who, feeds, moment)))()
+    cause, text = makers.get(key, lambda: (cause_of(feeds[0].failure), _text(actor, feeds, moment)))()
     labels = {feed.failure for feed in feeds}
     return Group(
         key=key,
-        who=who,
+        who=actor,
         cause=cause,
         about=whom(feeds),
         text=_begun(feeds, moment) + text if key in {"moved", "list"} else text,
-        deeds=_deeds(key, who, feeds) if moment.may_edit else (),
-        members=_members(key, who, feeds, moment),
+        deeds=_deeds(key, actor, feeds) if moment.may_edit else (),
+        members=_members(key, actor, feeds, moment),
         feeds=tuple(feed.pk for feed in feeds),
         named=feeds[0].proposed.get("url", "") if len(feeds) == 1 else "",
         all_address=_all_failing(labels),
-        shape="bad" if who == "you" else "warn",
+        shape="bad" if actor == "you" else "warn",
     )
 
 
@@ -250,17 +250,17 @@ def _begun(feeds: Sequence[Feed], moment: _Moment) -> str:
     return failure_words(feeds[0].failure, feeds[0].failing_since, moment.now) + ". "
 
 
-def _text(who: Who, feeds: Sequence[Feed], moment: _Moment) -> str:
+def _text(actor: Who, feeds: Sequence[Feed], moment: _Moment) -> str:
     """Return since when a group fails, what to do about it, and when Freshet tries again."""
     since = min((feed.failing_since for feed in feeds if feed.failing_since), default=None)
     sentences = [began(since, moment.now) if since else "", advice(feeds[0].failure)]
     ahead = [feed.not_before for feed in feeds if feed.not_before > moment.now]
-    if who == "waits" and ahead:
+    if actor == "waits" and ahead:
         sentences.append(tries_again(min(ahead), moment.now, moment.zone))
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _deeds(key: str, who: Who, feeds: Sequence[Feed]) -> tuple[Deed, ...]:
+def _deeds(key: str, actor: Who, feeds: Sequence[Feed]) -> tuple[Deed, ...]:
     """Return what an editor can do about all feeds of a group, the likeliest first."""
     if key == "moved":
         several = ngettext("Use %(count)s new address", "Use %(count)s new addresses", len(feeds))
@@ -270,7 +270,7 @@ def _deeds(key: str, who: Who, feeds: Sequence[Feed]) -> tuple[Deed, ...]:
         words = _("Use the list that was found") if len(feeds) == 1 else _("Use the lists that were found")
         return (Deed(words, deed_address(key, "list"), is_post=True),)
     again = Deed(_("Try again now"), deed_address(key, "retrieve"), is_post=True)
-    if who == "waits":
+    if actor == "waits":
         return () if key in PATIENCE else (again,)
     if key == "http-401" and len({feed.host_id for feed in feeds}) == 1:
         address = f"{reverse('logins')}?{urlencode({'url': feeds[0].url})}"
@@ -287,11 +287,11 @@ def _removal(feeds: Sequence[Feed]) -> tuple[Deed, ...]:
     return (Deed(_("Remove it"), f"{reverse('feeds-change')}?{query}", is_post=True, is_lasting=True),)
 
 
-def _members(key: str, who: Who, feeds: Sequence[Feed], moment: _Moment) -> tuple[Member, ...]:
+def _members(key: str, actor: Who, feeds: Sequence[Feed], moment: _Moment) -> tuple[Member, ...]:
     """Return the feeds that a group's list names; none where its title names the only one."""
     if len(feeds) < NAMED:
         return ()
-    own_deeds = moment.may_edit and who == "you" and key not in {"moved", "list", "outage"}
+    own_deeds = moment.may_edit and actor == "you" and key not in {"moved", "list", "outage"}
     return tuple(
         Member(
             str(feed),

@@ -126,8 +126,8 @@ def feed_health(request: HttpRequest) -> HttpResponse:
         "verdict": troubles.verdict(groups, now),
         "is_well": not groups,
         "sections": [
-            (who, title, [group for group in groups if group.who == who])
-            for who, title in (
+            (actor, title, [group for group in groups if group.who == actor])
+            for actor, title in (
                 ("you", _("For you to do")),
                 ("waits", _("Freshet waits")),
                 ("ended", pgettext("feeds", "Ended or paused")),
@@ -196,8 +196,8 @@ def _groups(request: HttpRequest, now: datetime, health: Health, free_bytes: flo
     person, zone = person_of(request), timezone.get_current_timezone()
     room = (free_bytes, days_left(now, free_bytes))
     operates = is_at_least(person, OPERATOR)
-    own = own_groups(person, health, room, now, zone, operates=operates)
-    return [*own, *troubles.feed_groups(now, zone, may_edit=is_at_least(person, EDITOR))]
+    personal_groups = own_groups(person, health, room, now, zone, operates=operates)
+    return [*personal_groups, *troubles.feed_groups(now, zone, may_edit=is_at_least(person, EDITOR))]
 
 
 def _tiles(request: HttpRequest, now: datetime) -> dict[str, Any]:

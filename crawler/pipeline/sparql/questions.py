@@ -237,15 +237,15 @@ def linking_to(places: Sequence[str]) -> str:
 
 def recognised(words: str) -> tuple[Question, str] | None:
     """Return the question that these words ask, and its word. Returns None for other words."""
-    wanted = " ".join(words.split()).casefold().rstrip("?").strip()
+    sentence = " ".join(words.split()).casefold().rstrip("?").strip()
     for question in QUESTIONS.values():
-        if wanted == str(question.text).casefold().rstrip("?"):
+        if sentence == str(question.text).casefold().rstrip("?"):
             return question, ""
         before, place, after = str(question.phrase).casefold().rstrip("?").partition("{word}")
         after = after.rstrip()
-        if not place or not wanted.startswith(before) or not wanted.endswith(after):
+        if not place or not sentence.startswith(before) or not sentence.endswith(after):
             continue
-        start, end = len(before), len(wanted) - len(after)
+        start, end = len(before), len(sentence) - len(after)
         if start < end:
             return question, " ".join(words.split()).rstrip("?").strip()[start:end].strip("“”\"' ")
     return None

@@ -90,20 +90,22 @@ class Replica:
         changes = self._changes(position, min(self._looked or now, now) - _OVERLAP)
         last_changes = {context: number for number, context in changes}
         contexts = sorted(last_changes, key=last_changes.__getitem__)
-        done = saved = 0  # changes whose graphs are in the store; those of which the file knows
+        stored_count = saved_count = 0  # changes whose graphs are in the store; those of which the file knows
         for start in range(0, len(contexts), AT_ONCE):
             batch = contexts[start : start + AT_ONCE]
             self._take(batch)
             if self._unflushed >= FLUSH_QUADS:
                 self._flush()
-                while done < len(changes) and changes[done][0] <= last_changes[batch[-1]]:
-                    done += 1
-                self._save_position(max(position, changes[done - 1][0]), changes[saved:done])
-                saved = done
+                while stored_count < len(changes) and changes[stored_count][0] <= last_changes[batch[-1]]:
+                    stored_count += 1
+                self._save_position(
+                    max(position, changes[stored_count - 1][0]), changes[saved_count:stored_count]
+                )
+                saved_count = stored_count
             self.tell()
         newest = max([position, *(number for number, _ in changes)])
         if contexts or self._published() < newest:
-            self._publish(newest, changes[saved:])
+            self._publish(newest, changes[saved_count:])
         self._looked = now
         return len(contexts)
 

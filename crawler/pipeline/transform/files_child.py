@@ -79,14 +79,14 @@ def _taken(text: object) -> str | None:
         return None
 
 
-def _degrees(parts: Any, is_negative: bool, most: int) -> float | None:
+def _degrees(parts: Any, is_negative: bool, maximum: int) -> float | None:
     """Return degrees from degrees, minutes and seconds, None for what is no place."""
     try:
         degrees, minutes, seconds = (float(part) for part in parts)
     except (TypeError, ValueError, ZeroDivisionError):
         return None
     value = degrees + minutes / 60 + seconds / 3600
-    return (-value if is_negative else value) if 0 <= value <= most else None
+    return (-value if is_negative else value) if 0 <= value <= maximum else None
 
 
 def _plain(facts: dict[str, Any]) -> dict[str, Any]:

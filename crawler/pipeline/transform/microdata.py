@@ -112,8 +112,8 @@ class _Reader:
             return []
         if self._held is None:
             self._held = self._by_id()
-        elements = {place: held for name in names for place, held in self._held.get(name, ())}
-        return [held for _, held in sorted(elements.items()) if held is not element]
+        elements = {place: holder for name in names for place, holder in self._held.get(name, ())}
+        return [holder for _, holder in sorted(elements.items()) if holder is not element]
 
     def _by_id(self) -> dict[str, list[tuple[int, html.HtmlElement]]]:
         """Return properties and their places by the ids that they, and what holds them in their item, have.

@@ -89,8 +89,8 @@ def seconds(text: str) -> int:
     if number := _SECONDS.fullmatch(text):
         return min(int(number[1]), MAX_SECONDS)
     if clock := _CLOCK.fullmatch(text):
-        hours, minutes, rest = (int(part or 0) for part in clock.groups())
-        return min(hours * 3600 + minutes * 60 + rest, MAX_SECONDS)
+        hours, minutes, remainder = (int(part or 0) for part in clock.groups())
+        return min(hours * 3600 + minutes * 60 + remainder, MAX_SECONDS)
     return 0
 
 

@@ -51,9 +51,9 @@ def feed_links(body: bytes, *, url: str, content_type: str = "", header: str = "
 
     `header` is its Link header (RFC 8288), whose feeds stand before those of the page.
     """
-    named = tuple(_of_header(header, url))
-    own = _of_page(body, url, content_type)
-    return tuple({link.url: link for link in (*named, *own)}.values())[: LIMITS.feeds]
+    header_links = tuple(_of_header(header, url))
+    page_links = _of_page(body, url, content_type)
+    return tuple({link.url: link for link in (*header_links, *page_links)}.values())[: LIMITS.feeds]
 
 
 def _of_header(header: str, url: str) -> Iterator[FeedLink]:

@@ -108,7 +108,7 @@ def image_address(image: html.HtmlElement) -> str:
     source = (image.get("src") or "").strip()
     if source and not source.lower().startswith(_NO_PICTURE):
         return source
-    if address := next((found for offered in _offered(image) if (found := largest_offered(offered))), ""):
+    if address := next((largest for offered in _offered(image) if (largest := largest_offered(offered))), ""):
         return address
     values = (value for name, value in image.attrib.items() if str(name).startswith("data-src-"))
     return next((address for value in values if _is_address(address := value.strip())), "")

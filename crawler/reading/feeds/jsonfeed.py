@@ -123,7 +123,9 @@ def _people(values: dict[str, Any]) -> str:
 
     Some write one object where the list of authors belongs.
     """
-    people = _dicts(values, "authors") or [one for one in [values.get("authors")] if isinstance(one, dict)]
+    people = _dicts(values, "authors") or [
+        author for author in [values.get("authors")] if isinstance(author, dict)
+    ]
     if not any(_text(person, "name") for person in people) and isinstance(values.get("author"), dict):
         people = [values["author"]]
     return ", ".join(dict.fromkeys(name for p in people if (name := _text(p, "name"))))

@@ -65,13 +65,13 @@ def opinion_of(body: bytes, *, url: str, content_type: str = "") -> tuple[Disagr
 
 
 def second_opinion(
-    body: bytes, content_type: str, url: str, document: FeedDocument, *, most: int = MAX_EXAMPLES
+    body: bytes, content_type: str, url: str, document: FeedDocument, *, limit: int = MAX_EXAMPLES
 ) -> tuple[Disagreement, ...]:
     """Return where feedparser disagrees with `document`, our reading of the feed in `body` from `url`.
 
     Looks at the number of entries, their identity, dates and links. Empty for JSON, which feedparser does not
     read, and for what it cannot read: only two readings make a disagreement. Never raises. Returns at most
-    `most` of a kind.
+    `limit` of a kind.
     """
     if document.format.startswith("json") or document.size >= LIMITS.entries:
         return ()
@@ -80,7 +80,7 @@ def second_opinion(
         if len(data) > MAX_BYTES:
             return ()
         theirs = _theirs(data, content_type, url)
-        return tuple(_disagreements(document, theirs, url, most)) if theirs is not None else ()
+        return tuple(_disagreements(document, theirs, url, limit)) if theirs is not None else ()
     except Exception:  # nothing says what feedparser raises on bytes that were made to break it
         return ()
 
@@ -119,32 +119,32 @@ def _their(entry: Any) -> _Theirs:
 
 
 def _disagreements(
-    document: FeedDocument, theirs: list[_Theirs], url: str, most: int
+    document: FeedDocument, theirs: list[_Theirs], url: str, limit: int
 ) -> Iterator[Disagreement]:
-    """Yield disagreements, at most `most` of a kind."""
+    """Yield disagreements, at most `limit` of a kind."""
     distinct = _distinct(theirs)
     if len(distinct) != document.size:
         yield Disagreement("count", str(document.size), str(len(distinct)))
-    left: dict[Kind, int] = {"identity": most, "date": most, "link": most}
-    for one, other in _pairs(document.entries, distinct):
-        for kind, ours, their in _differences(one, other, document.site_url, url):
-            if left[kind]:
-                left[kind] -= 1
+    quota: dict[Kind, int] = {"identity": limit, "date": limit, "link": limit}
+    for our_entry, their_entry in _pairs(document.entries, distinct):
+        for kind, ours, their in _differences(our_entry, their_entry, document.site_url, url):
+            if quota[kind]:
+                quota[kind] -= 1
                 yield Disagreement(kind, storable(ours, MAX_WORDS), storable(their, MAX_WORDS))
 
 
 def _distinct(theirs: list[_Theirs]) -> list[_Theirs]:
     """Return entries without those that repeat another, by the rules by which `build` leaves them out."""
     shared = _shared(theirs)
-    kept: dict[object, _Theirs] = {}
+    unique_entries: dict[object, _Theirs] = {}
     for number, entry in enumerate(theirs):
         key: object = (entry.link, entry.title, entry.dates)
         if entry.identity:
             key = (entry.identity, entry.link) if entry.identity in shared else entry.identity
         elif not (entry.title or entry.links):
             key = number
-        kept.setdefault(key, entry)
-    return list(kept.values())
+        unique_entries.setdefault(key, entry)
+    return list(unique_entries.values())
 
 
 def _shared(theirs: list[_Theirs]) -> frozenset[str]:

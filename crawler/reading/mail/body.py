@@ -80,7 +80,7 @@ def leaves(root: MessagePart) -> list[MessagePart]:
     A message within the message is a leaf. Raises ReadingError: too-large for more than MAX_PARTS, too-deep
     beyond MAX_DEPTH, unsupported-type for an encrypted message.
     """
-    found: list[MessagePart] = []
+    parts: list[MessagePart] = []
     stack = [root]
     count = alternatives = 0
     while stack:
@@ -92,13 +92,13 @@ def leaves(root: MessagePart) -> list[MessagePart]:
             raise ReadingError("too-deep", f"parts nested deeper than {MAX_DEPTH}")
         _refuse_encrypted(part)
         if not part.type.startswith("multipart/"):
-            found.append(part)
+            parts.append(part)
             continue
         pieces = _pieces(part.data, part.parameters.get("boundary", ""))
         if not pieces and part.data.strip():
             looks_like_html = re.search(rb"<(?:html|body|table|p)\b", part.data[:4000])
             part.type = "text/html" if looks_like_html else "text/plain"
-            found.append(part)
+            parts.append(part)
             continue
         default = "message/rfc822" if part.type == "multipart/digest" else "text/plain"
         children = [part_of(piece, part.depth + 1, default) for piece in pieces]
@@ -111,7 +111,7 @@ def leaves(root: MessagePart) -> list[MessagePart]:
                 child.choices = (*part.choices, (alternatives, place))
         alternatives += part.type == "multipart/alternative"
         stack += reversed(children)
-    return found
+    return parts
 
 
 def readable(parts: list[MessagePart]) -> list[MessagePart]:

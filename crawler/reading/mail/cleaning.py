@@ -331,7 +331,7 @@ class _Writer:
         up = block
         while up is not None and up is not self._root:
             later = [sibling for sibling in up.itersiblings() if isinstance(sibling.tag, str)][:200]
-            is_said = bool((up.tail or "").strip()) or any(self._lengths.get(one, 0) for one in later)
+            is_said = bool((up.tail or "").strip()) or any(self._lengths.get(element, 0) for element in later)
             if is_said:
                 return None
             up = up.getparent()

@@ -80,10 +80,10 @@ class MessageHeaders:
     def parameters(self, name: str) -> tuple[str, dict[str, str]]:
         """Return the value of a header such as Content-Type in lower case, and its parameters."""
         raw = _ESCAPED.sub("?", self.raw(name)[:4_000])
-        head, _, rest = raw.partition(";")
+        head, _, remainder = raw.partition(";")
         values: dict[str, str] = {}
         pieces: dict[str, dict[int, str]] = {}
-        for name_as_written, value in _PARAMETER.findall(";" + rest):
+        for name_as_written, value in _PARAMETER.findall(";" + remainder):
             key = name_as_written.lower()
             plain = re.sub(r"\\(.)", r"\1", value.strip().strip('"'))
             if match := _CONTINUED.fullmatch(key):
@@ -207,8 +207,8 @@ def _text_of(data: bytes, charset: str) -> str:
 
 def _extended(value: str) -> str:
     """Decode a parameter of RFC 2231: charset, language and escaped bytes."""
-    charset, mark, rest = value.partition("'")
-    text = rest.partition("'")[2] if mark else value
+    charset, mark, remainder = value.partition("'")
+    text = remainder.partition("'")[2] if mark else value
     return unquote(text, codec_of(charset) or "utf-8" if mark else "utf-8", "replace")
 
 

@@ -120,9 +120,9 @@ def confirmation_of(subject: str, text: str, links: Sequence[MailLink]) -> tuple
     if worded and about and (asks or len(text) <= MAX_CONFIRMATION // 3):
         return True, worded[0].raw
     if asks and about:
-        named = [
+        path_links = [
             link for link in links if _CONFIRM_PATH.search(link.raw) and not _UNSUBSCRIBE.search(link.text)
         ]
-        if named:
-            return True, named[0].raw
+        if path_links:
+            return True, path_links[0].raw
     return False, ""

@@ -98,7 +98,7 @@ def _target(url: str) -> tuple[str, bool]:
     is_tracker = is_tracker_host(host) or (is_substack and "/redirect/" in parts.path)
     if not (is_tracker or is_own or has_path):
         return "", False
-    target = next((found for found in _within(parts.path, parts.query) if found), "")
+    target = next((address for address in _within(parts.path, parts.query) if address), "")
     same = bool(target) and (urlsplit(target).hostname or "").lower() == host and target == url
     return ("" if same else target), is_tracker or has_path or (
         is_own and first not in ("go", "email", "e", "t")
@@ -134,8 +134,8 @@ def _encoded(value: str) -> str:
             data = base64.b64decode(raw + "=" * (-len(raw) % 4)).decode()
         except (binascii.Error, ValueError):
             continue
-        if found := _web(data) or _in_json(data):
-            return found
+        if target := _web(data) or _in_json(data):
+            return target
     return ""
 
 
@@ -151,8 +151,8 @@ def _in_json(data: str) -> str:
             return ""
         texts = [value for value in values.values() if isinstance(value, str)]
         for value in texts:
-            if found := _web(value):
-                return found
+            if target := _web(value):
+                return target
         inner = next((value for value in texts if value.startswith("{")), "")
         if inner and inner != data:
             try:
@@ -203,10 +203,10 @@ def _web(text: str) -> str:
 
 
 def _without_parameters(url: str, subscribers: Collection[str]) -> str:
-    base, mark, rest = url.partition("?")
+    base, mark, remainder = url.partition("?")
     if not mark:
         return url
-    query, hash_mark, fragment = rest.partition("#")
+    query, hash_mark, fragment = remainder.partition("#")
     fields = query.split("&")
     is_substack = "publication_id=" in query and "post_id=" in query
     retained = [field for field in fields if not _tells(field, subscribers, is_substack=is_substack)]

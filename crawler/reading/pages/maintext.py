@@ -78,9 +78,9 @@ def _joined(root: html.HtmlElement) -> html.HtmlElement:
         place = root.getroottree()
         paths = [place.getpath(block) for block in blocks]
         joined = copy.deepcopy(root)
-        kept, *others = (cast("list[html.HtmlElement]", joined.xpath(path))[0] for path in paths)
+        first_block, *others = (cast("list[html.HtmlElement]", joined.xpath(path))[0] for path in paths)
         for block in others:
-            kept.extend(list(block))
+            first_block.extend(list(block))
         return joined
     return root
 

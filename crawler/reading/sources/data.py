@@ -77,8 +77,8 @@ def likely_list(documents: Sequence[Any]) -> list[Any]:
 
     A list with dates is preferred to menus, sections and people.
     """
-    lists = [found for one in _lists(documents) if (found := _unwrapped(one))]
-    return max(lists, key=lambda found: (_share(found, "date") > 0.5, len(found)), default=[])
+    lists = [entries for objects in _lists(documents) if (entries := _unwrapped(objects))]
+    return max(lists, key=lambda entries: (_share(entries, "date") > 0.5, len(entries)), default=[])
 
 
 def _unwrapped(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -87,7 +87,7 @@ def _unwrapped(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return objects
     names = [name for name, value in objects[0].items() if isinstance(value, dict)][:_SAMPLE]
     for name in names:
-        inner = [value for one in objects if isinstance(value := one.get(name), dict)]
+        inner = [value for item in objects if isinstance(value := item.get(name), dict)]
         if len(inner) >= 2 and sum(map(_is_entry, inner[:_SAMPLE])) * 2 > len(objects[:_SAMPLE]):
             return inner
     return []
@@ -96,7 +96,7 @@ def _unwrapped(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _share(objects: Sequence[dict[str, Any]], part: str) -> float:
     """Return how many of the first objects of a list have a part."""
     sample = objects[:_SAMPLE]
-    return sum(bool(_named(one, part)) for one in sample) / len(sample)
+    return sum(bool(_named(item, part)) for item in sample) / len(sample)
 
 
 def _lists(value: Any) -> Iterator[list[dict[str, Any]]]:
@@ -105,12 +105,12 @@ def _lists(value: Any) -> Iterator[list[dict[str, Any]]]:
     for _ in range(_MAX_VALUES):
         if not todo:
             return
-        one, depth = todo.pop()
-        inside = one if isinstance(one, list) else list(one.values())
+        node, depth = todo.pop()
+        inside = node if isinstance(node, list) else list(node.values())
         objects = [item for item in inside if isinstance(item, dict)]
         if len(objects) >= 2:
             yield objects
-        members = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        members = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
         if depth < _MAX_DEPTH:
             todo += [(item, depth + 1) for item in islice(members, 2_000) if isinstance(item, dict | list)]
 
@@ -149,8 +149,8 @@ def _column(part: str, rule: str, items: Sequence[Any]) -> list[Any]:
     if language == "jsonpath":
         return [next(iter(_guarded(part, rule, [item])), None) for item in items]
     program = f"map([try ({expression}) catch null] | .[0])"
-    found = list(_guarded(part, f"jq:{program}", [list(items)]))
-    return found[0] if len(found) == 1 and isinstance(found[0], list) else [None] * len(items)
+    results = list(_guarded(part, f"jq:{program}", [list(items)]))
+    return results[0] if len(results) == 1 and isinstance(results[0], list) else [None] * len(items)
 
 
 def rule_of(rule: str) -> tuple[str, str]:
@@ -164,8 +164,8 @@ def _guarded(part: str, rule: str, documents: Sequence[Any]) -> list[Any]:
     language, expression = rule_of(rule)
     find = by_jsonpath if language == "jsonpath" else by_jq
     try:
-        found: Iterable[Any] = find(expression, documents)
-        return list(islice(found, LIMITS.entries))
+        results: Iterable[Any] = find(expression, documents)
+        return list(islice(results, LIMITS.entries))
     except Exception as error:  # each library has errors of its own
         raise ReadingError("malformed", f"{part}: {str(error)[:200]}") from error
 

@@ -168,7 +168,7 @@ def with_neighbours(
     if leading := _before_each(elements, chosen):
         yield from zip(elements, leading, strict=True)
         return
-    most = 0
+    max_beside = 0
     for element in elements:
         beside: list[html.HtmlElement] = []
         closed = False
@@ -180,8 +180,8 @@ def with_neighbours(
                 break
             beside.append(sibling)
         if closed:
-            most = max(most, len(beside))
-        yield element, beside if closed else beside[:most]
+            max_beside = max(max_beside, len(beside))
+        yield element, beside if closed else beside[:max_beside]
 
 
 def _before_each(
@@ -223,8 +223,8 @@ class EntryReader:
         title_element, title = self._title(element)
         link = self._link(element, title_element)
         if not title and link:
-            shown = title_in(element) if self._rules.title else None
-            title = (line_of(element if shown is None else shown) or _label_of(element))[:MAX_TITLE]
+            heading = title_in(element) if self._rules.title else None
+            title = (line_of(element if heading is None else heading) or _label_of(element))[:MAX_TITLE]
         if not title or (not link and self._rules.link):
             return None
         published = self._published(scope, title)
@@ -389,8 +389,8 @@ def dates_of(result: Any) -> list[str]:
     """Return the texts of a chosen element or value that may be a date, the most exact first."""
     if not isinstance(result, etree._Element):
         return [str(result)]
-    named = [result.get(name) or "" for name in ("datetime", "content", "title")]
-    return [text for text in [*named, *_times_of(result), line_of(result)[:120]] if text]
+    attributes = [result.get(name) or "" for name in ("datetime", "content", "title")]
+    return [text for text in [*attributes, *_times_of(result), line_of(result)[:120]] if text]
 
 
 def _times_of(element: html.HtmlElement) -> list[str]:

@@ -48,7 +48,7 @@ MAX_GROUPS = 60
 """Groups of links that are looked at closely, the largest first."""
 _SAMPLE = 60
 """Entries of a list by which it is judged."""
-LEAST_SCORE = 3.5
+MIN_SCORE = 3.5
 _VARYING = re.compile(
     r"\d|^(?:odd|even|first|last|active|current|selected|sticky|featured|highlight|is-|has-|js-|wow|animate"
     r"|category-|tag-|type-|status-|format-|author-|post-(?:\d|id))",
@@ -101,7 +101,7 @@ def find_lists(root: html.HtmlElement, url: str) -> list[FoundList]:
     scored: list[tuple[float, _Group]] = []
     for group in page.groups():
         score = _score(group, page)
-        if score >= LEAST_SCORE:
+        if score >= MIN_SCORE:
             scored.append((score, group))
     scored.sort(key=lambda pair: -pair[0])
     lists: list[FoundList] = []
@@ -179,14 +179,14 @@ class _Page:
     @cached_property
     def links(self) -> list[_Link]:
         """The links of the body to other pages, in their order."""
-        own = self.url.partition("#")[0]
+        own_address = self.url.partition("#")[0]
         links = []
         for element in islice(self.root.iter("a"), MAX_LINKS):
             href = (element.get("href") or "").strip()
             if not href or href.startswith(("#", "javascript:", "mailto:", "tel:", "data:")):
                 continue
             address = absolute(self.base, href)
-            if address and address.partition("#")[0] != own:
+            if address and address.partition("#")[0] != own_address:
                 links.append(_Link(element, address, line_of(element)))
         return links
 
@@ -222,13 +222,13 @@ class _Page:
         groups = [*self._merged(by_kind), *by_kind.values()]
         groups = [group for group in groups if len({link.url for link in group}) >= 2]
         groups.sort(key=len, reverse=True)
-        seen: set[tuple[int, ...]] = set()
+        seen_keys: set[tuple[int, ...]] = set()
         for links in groups[:MAX_GROUPS]:
             elements = _entries_around(links)
             key = tuple(id(element) for element in elements)
-            if len(elements) < 2 or key in seen:
+            if len(elements) < 2 or key in seen_keys:
                 continue
-            seen.add(key)
+            seen_keys.add(key)
             pairs = list(with_neighbours(elements))
             group = _Group([node for node, _ in pairs], [beside for _, beside in pairs])
             reader = EntryReader(self.base, SourceRules(), self.order)
@@ -258,9 +258,9 @@ class _Page:
 
     def _kind(self, element: html.HtmlElement) -> int:
         """Return a number that is the same for elements below the same tags and classes."""
-        known = self._kinds.get(element)
-        if known is not None:
-            return known
+        kind = self._kinds.get(element)
+        if kind is not None:
+            return kind
         chain = [element]
         for node in element.iterancestors():
             if node in self._kinds:
@@ -303,7 +303,7 @@ def _entries_around(links: Sequence[_Link]) -> list[html.HtmlElement]:
 
 
 def _score(group: _Group, page: _Page) -> float:
-    """Return how much a group looks like a list of articles; below LEAST_SCORE it is none."""
+    """Return how much a group looks like a list of articles; below MIN_SCORE it is none."""
     entries = group.entries
     linked = [entry for entry in entries if entry.url]
     addresses = {entry.url for entry in linked}
@@ -318,14 +318,14 @@ def _score(group: _Group, page: _Page) -> float:
     headed = sum(_is_headed(node) for node in elements) / len(elements)
     summed = sum(bool(entry.summary) for entry in sample) / len(sample)
     pictured = sum(bool(entry.image) for entry in sample) / len(sample)
-    own = sum(_site(entry.url) == page.host for entry in sample) / len(sample)
+    own_share = sum(_site(entry.url) == page.host for entry in sample) / len(sample)
     listing = sum(bool(_LISTING_ADDRESS.search(urlsplit(entry.url).path)) for entry in sample) / len(sample)
     score = min(length, 8.0) * 0.5 - 1.0
     score += 3.0 * dated + 1.5 * headed + 1.0 * summed + 0.5 * pictured
     score += 0.7 * log10(len(addresses))
     score -= 3.0 * (1.0 - distinct) + 3.0 * listing
     if dated < 0.5 and headed < 0.5:
-        score -= 2.5 * (1.0 - own)
+        score -= 2.5 * (1.0 - own_share)
     score += _place(group.elements[0]) + _named(group)
     score -= 3.0 * _in_prose(group)
     if headed < 0.5:
@@ -356,19 +356,19 @@ def _place(element: html.HtmlElement) -> float:
 def _named(group: _Group) -> float:
     """Return how much the names of entries themselves say that they are articles."""
     sample = group.elements[:_SAMPLE]
-    named = sum(
+    count = sum(
         node.tag == "article"
         or "blogpost" in (node.get("itemtype") or "").casefold()
         or not _ENTRY_NAMES.isdisjoint((node.get("class") or "").casefold().split())
         for node in sample
     )
-    return 1.5 * float(named) / len(sample)
+    return 1.5 * float(count) / len(sample)
 
 
 def _amid_text(group: _Group) -> float:
     """Return how much of a text there is around a list, from 0 to 1: lists within an article are its own."""
     common = _common_ancestor(group.elements)
-    own = sum(words_of(entry.title) + words_of(entry.summary) for entry in group.entries) + 1.0
+    own_words = sum(words_of(entry.title) + words_of(entry.summary) for entry in group.entries) + 1.0
     around = 0.0
     for _ in range(3):
         parent = common.getparent() if common is not None else None
@@ -382,7 +382,7 @@ def _amid_text(group: _Group) -> float:
         words = words_of(line_of(paragraph))
         if words >= _SENTENCES and inside.isdisjoint([paragraph, *paragraph.iterancestors()]):
             around += words
-    return min(around / (2.0 * own), 1.0)
+    return min(around / (2.0 * own_words), 1.0)
 
 
 def _in_prose(group: _Group) -> float:
@@ -407,7 +407,7 @@ def _is_headed(element: html.HtmlElement) -> bool:
 
 def _rules_of(group: _Group, page: _Page) -> tuple[SourceRules, list[ChosenEntry]]:
     """Return rules that choose the entries of a group, and the entries that they choose."""
-    wanted = set(group.elements)
+    group_elements = set(group.elements)
     best: tuple[float, str] = (-1.0, "")
     steps: list[str] = []
     chain = [group.elements[0], *group.elements[0].iterancestors()]
@@ -424,7 +424,7 @@ def _rules_of(group: _Group, page: _Page) -> tuple[SourceRules, list[ChosenEntry
             chosen = set(cast("list[html.HtmlElement]", usable_selector(selector)(page.root)))
         except SelectorFault:
             break
-        share = len(chosen & wanted) / max(len(chosen | wanted), 1)
+        share = len(chosen & group_elements) / max(len(chosen | group_elements), 1)
         if share > best[0] + 0.001:
             best = (share, selector)
         if share == 1.0:

@@ -70,8 +70,8 @@ def sitemaps_of_index(body: bytes, url: str) -> tuple[Listed, ...]:
     )
 
 
-def sitemap_feed(body: bytes, url: str, known: bytes, *, is_first: bool) -> FeedDocument:
-    """Return a sitemap at `url` as a feed that holds only entries not in `known`. Raises ReadingError.
+def sitemap_feed(body: bytes, url: str, known_records: bytes, *, is_first: bool) -> FeedDocument:
+    """Return a sitemap at `url` as a feed that holds only unknown entries. Raises ReadingError.
 
     Of many new entries the newest come now and the others at the next reading; at the first reading the
     others are old, and never come.
@@ -91,25 +91,25 @@ def sitemap_feed(body: bytes, url: str, known: bytes, *, is_first: bool) -> Feed
             continue
         by_url.setdefault(item.said("url", "loc"), item)
     is_news = any(item.said("news", "title") for item in by_url.values())
-    before = known_identities(known)
-    fresh = [address for address in by_url if _key(address) not in before]
+    before = known_identities(known_records)
+    new_urls = [address for address in by_url if _key(address) not in before]
     epoch = Dates().epoch
-    moments = {address: epoch(_stamp(by_url[address])) for address in fresh}
-    fresh.sort(key=lambda address: -(moments[address] or 0.0))
-    most = LIMITS.entries
+    moments = {address: epoch(_stamp(by_url[address])) for address in new_urls}
+    new_urls.sort(key=lambda address: -(moments[address] or 0.0))
+    limit = LIMITS.entries
     if is_first and not is_news:
-        fresh = [address for address in fresh if moments[address] is not None]
-        most = FIRST_PAGES
-    taken = fresh[:most]
+        new_urls = [address for address in new_urls if moments[address] is not None]
+        limit = FIRST_PAGES
+    entry_urls = new_urls[:limit]
     raw = RawFeed(
         NEWS_FORMAT if is_news else PLAIN_FORMAT,
         title=next((name for item in by_url.values() if (name := item.said("news", "name"))), ""),
-        entries=[_raw(address, by_url[address]) for address in taken],
+        entries=[_raw(address, by_url[address]) for address in entry_urls],
     )
     read = document(raw, url, LIMITS, well_formed=True)
-    later = set() if is_first else set(fresh[most:])
+    later = set() if is_first else set(new_urls[limit:])
     now = records((_same(address), "") for address in by_url if address not in later)
-    return replace(read, fingerprints=merged(now, known, MAX_KNOWN), size=len(by_url))
+    return replace(read, fingerprints=merged(now, known_records, MAX_KNOWN), size=len(by_url))
 
 
 def _raw(address: str, item: _Item) -> RawEntry:

@@ -60,9 +60,9 @@ def signature(purpose: str, text: str) -> str:
     return base64.urlsafe_b64encode(digest[:12]).decode()
 
 
-def is_signed(purpose: str, text: str, given: str) -> bool:
+def is_signed(purpose: str, text: str, supplied_signature: str) -> bool:
     """Return whether a signature is that of the text."""
-    return constant_time_compare(signature(purpose, text), given)
+    return constant_time_compare(signature(purpose, text), supplied_signature)
 
 
 def with_own_pictures(body: str, size_of: Callable[[str], tuple[int, int] | None] = lambda _: None) -> str:

@@ -53,10 +53,8 @@ def manifest_link(body: bytes, url: str) -> str:
 
 def _decoded(kind: type[Made], arguments: dict[str, Any], body: bytes) -> Made:
     try:
-        answer = client.programs.call(
-            DECODE, arguments, body, seconds=DECODE_SECONDS, max_bytes=3 * MAX_BYTES
-        )
-        return msgspec.msgpack.decode(answer, type=kind)
+        reply = client.programs.call(DECODE, arguments, body, seconds=DECODE_SECONDS, max_bytes=3 * MAX_BYTES)
+        return msgspec.msgpack.decode(reply, type=kind)
     except ProgramError as error:
         raise PictureError(error.kind, error.detail) from error
     except msgspec.MsgspecError as error:

@@ -77,8 +77,10 @@ def _load(name: str, load: Callable[[], Rendered], key: str) -> str:
     """Load one picture into the cache. Returns the name of the failure, "" for none."""
     global _loaded  # noqa: PLW0603 - counts for all threads
     try:
-        made = load()
-        picture_cache().write(key, {"full": made.full, "thumbnail": made.thumbnail, "icon": made.icon})
+        picture = load()
+        picture_cache().write(
+            key, {"full": picture.full, "thumbnail": picture.thumbnail, "icon": picture.icon}
+        )
     except PictureError as error:
         if error.kind != Failure.BUSY:
             picture_cache().fail(key, str(error))

@@ -71,9 +71,9 @@ def icon_links(body: bytes, url: str) -> list[str]:
 
     Those that need not be made larger come first, the nearest in size before the others.
     """
-    found = _manifest_icons(body) if body.lstrip()[:1] == b"{" else _page_icons(body)
+    candidates = _manifest_icons(body) if body.lstrip()[:1] == b"{" else _page_icons(body)
     icons: list[tuple[bool, int, str]] = []
-    for pixels, href in found:
+    for pixels, href in candidates:
         try:
             icons.append((pixels < ICON[0], abs(pixels - ICON[0]), urljoin(url, href)))
         except ValueError:

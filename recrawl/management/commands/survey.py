@@ -39,8 +39,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, histories: list[Path], weeks: list[int], **options: Any) -> None:
         """Print the tables."""
         groups: dict[str, Survey] = {}
-        found = self._read(histories, weeks) if histories else self._own(weeks, options["days"])
-        for name, counts in found:
+        surveys = self._read(histories, weeks) if histories else self._own(weeks, options["days"])
+        for name, counts in surveys:
             groups.setdefault(name, Survey()).add(counts)
         if options["json"]:
             self.stdout.write(json.dumps({name: group.as_json() for name, group in sorted(groups.items())}))
@@ -60,17 +60,17 @@ class Command(BaseCommand):
 
     def _own(self, weeks: Sequence[int], days: float) -> list[tuple[str, Survey]]:
         """Return the counts of each watched site, with its top-level domain. Raises CommandError."""
-        found = []
+        surveys = []
         for site in Site.objects.order_by("pk"):
             try:
                 history = own_history(site, days)
             except NoHistoryError as error:
                 self.stderr.write(f"{site}: {error}")
                 continue
-            found.append((top_level_domain(host_of(site.url)), survey(history, weeks)))
-        if not found:
+            surveys.append((top_level_domain(host_of(site.url)), survey(history, weeks)))
+        if not surveys:
             raise CommandError("no site has a history yet; name history files, or watch sites for two weeks")
-        return found
+        return surveys
 
 
 def _survey_of(path: Path, weeks: Sequence[int]) -> Survey:

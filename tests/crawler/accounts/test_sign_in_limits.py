@@ -33,7 +33,7 @@ DOORS = {
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: Any) -> None:
     """Three are many, and no window ends during a test."""
-    monkeypatch.setattr(attempts, "MOST_SIGN_INS", 3)
+    monkeypatch.setattr(attempts, "MAX_SIGN_INS", 3)
     monkeypatch.setattr(attempts, "WINDOW", timedelta(days=3650))
 
 

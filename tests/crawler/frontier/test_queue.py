@@ -210,7 +210,7 @@ def test_a_url_that_is_out_is_not_ranked_and_a_crawl_with_too_many_links_goes_on
     out.update(lease=uuid.uuid4())
     tend(NOW)
     assert out.get().score == 0.001
-    monkeypatch.setattr("crawler.frontier.ranking.MOST_LINKS", 3)
+    monkeypatch.setattr("crawler.frontier.ranking.MAX_LINKS", 3)
     large = grown_crawl(8)
     tend(NOW)
     assert large.urls.get(url="http://seed.example/rich").score == 0.001

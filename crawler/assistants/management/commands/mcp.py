@@ -49,7 +49,7 @@ def _user(name: str) -> User:
         if user is None:
             raise CommandError(f"Nobody here is called {name}.")
         return user
-    found = list(users.order_by("pk")[:2])
-    if len(found) != 1:
+    matches = list(users.order_by("pk")[:2])
+    if len(matches) != 1:
         raise CommandError("Say whose articles to read: --user NAME.")
-    return found[0]
+    return matches[0]

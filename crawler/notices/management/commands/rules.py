@@ -62,11 +62,11 @@ class Command(BaseCommand):
         if program is None:
             raise CommandError("say with --program where the file is from")
         try:
-            found = rules_of(program, file.read_text())
+            foreign_rules = rules_of(program, file.read_text())
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{file}: {error}") from error
-        self.stdout.write(f"{take_foreign(user, found, folder=folder)} new rules")
-        for text in found.left_out:
+        self.stdout.write(f"{take_foreign(user, foreign_rules, folder=folder)} new rules")
+        for text in foreign_rules.left_out:
             self.stdout.write(f"left out, it has no equal here: {text}")
 
 
