@@ -94,8 +94,8 @@ class ArticleViewSet(Exported, viewsets.ReadOnlyModelViewSet[Article]):
         candidates = ArticleFilter(without_words, Article.objects.search(words, by_words=False)).qs
         hits = hybrid(words, newest_keys(matches, RANKED), matches, candidates, limit=size)
         rows = {row.pk: row for row in self.get_queryset().filter(pk__in=hits.keys[:size])}
-        found = [rows[key] for key in hits.keys[:size] if key in rows]
-        return Response({"next": None, "results": self.get_serializer(found, many=True).data})
+        articles = [rows[key] for key in hits.keys[:size] if key in rows]
+        return Response({"next": None, "results": self.get_serializer(articles, many=True).data})
 
     @extend_schema(
         summary="Articles about the same",

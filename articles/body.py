@@ -98,9 +98,9 @@ def _with_media(body: str, article: Article) -> str:
     """
     if name := film_of(article.url):
         picture = web_url(stored_details(article.details).image)
-        shown = f'<img src="{escape(picture)}" alt="">' if picture and picture not in body else ""
+        image_html = f'<img src="{escape(picture)}" alt="">' if picture and picture not in body else ""
         link = f'<a class="embed" href="{escape(article.url)}">{escape(article.title or name)}</a>'
-        return f"<figure>{shown}<figcaption>{link}</figcaption></figure>{body}"
+        return f"<figure>{image_html}<figcaption>{link}</figcaption></figure>{body}"
     if "<img" in body:
         return body
     return body + "".join(

@@ -51,10 +51,10 @@ def date_first_entries(claims: Sequence[tuple[float | None, float | None]], fetc
     (issue 57).
     """
     dates = [date_entry(published, updated, fetched) for published, updated in claims]
-    known = [date.published if date.source == "feed" else None for date in dates]
-    around = next((at for at in reversed(known) if at is not None), fetched - UNDATED_AGE)
+    feed_times = [date.published if date.source == "feed" else None for date in dates]
+    around = next((at for at in reversed(feed_times) if at is not None), fetched - UNDATED_AGE)
     for place in range(len(dates) - 1, -1, -1):
-        claimed = known[place]
+        claimed = feed_times[place]
         if claimed is None:
             dates[place] = Dated(around - place / 1000, "fetched")
         else:

@@ -183,9 +183,9 @@ def _renew_identities(
 
 def other_scheme(address: str) -> str:
     """Return a web address with https in place of http or the other way round, "" for anything else."""
-    for scheme, other in (("http://", "https://"), ("https://", "http://")):
+    for scheme, replacement in (("http://", "https://"), ("https://", "http://")):
         if address.startswith(scheme):
-            return other + address.removeprefix(scheme)
+            return replacement + address.removeprefix(scheme)
     return ""
 
 
@@ -243,8 +243,8 @@ def _feed_columns(entry: Entry, language: str) -> dict[str, Any]:
 
 def _media(enclosure: Enclosure) -> dict[str, object]:
     """Return a media file as it is stored: address, type and length, and whatever else the feed says."""
-    said: dict[str, object] = to_builtins(enclosure)
-    return {"type": "", "length": 0} | said
+    fields: dict[str, object] = to_builtins(enclosure)
+    return {"type": "", "length": 0} | fields
 
 
 def _rewrite(arrival: Arrival, entry: Entry) -> int:
@@ -278,9 +278,9 @@ def _keep_version(article: Article, new: Text, page_text: str, at: float) -> Non
     old = Text(article.title, article.text)
     new = new if is_same_source or not page_text else Text(new.title, old.text)
     if edit := edit_between(old, new):
-        seen = article.updated if article.revision else article.fetched
+        seen_at = article.updated if article.revision else article.fetched
         when = datetime.fromtimestamp(at, UTC)
-        record(article.pk, old, new, Sighting(edit, ArticleVersion.Shown.FEED, seen, when))
+        record(article.pk, old, new, Sighting(edit, ArticleVersion.Shown.FEED, seen_at, when))
     if article.page_id:
         look_soon([article.page_id], datetime.fromtimestamp(at, UTC))
 

@@ -70,23 +70,23 @@ def condition_of(search: Search, language: str = "", *, beginning: str = "") -> 
     if not signed and not without:
         return Q(search=query_of(search, language, beginning=beginning))
     plain = tuple(terms for terms in search.alternatives if terms not in signed)
-    rest = Search(plain, tuple(term for term in search.excluded if term not in without))
+    remainder = Search(plain, tuple(term for term in search.excluded if term not in without))
     condition = Q()
     for terms in signed:
-        found = Q(search=query_of(Search((terms,), rest.excluded), language, beginning=beginning))
-        condition |= _with_signs(found, terms)
-    if rest.terms and (plain or not signed):
-        condition |= Q(search=query_of(rest, language, beginning=beginning))
+        index_match = Q(search=query_of(Search((terms,), remainder.excluded), language, beginning=beginning))
+        condition |= _with_signs(index_match, terms)
+    if remainder.terms and (plain or not signed):
+        condition |= Q(search=query_of(remainder, language, beginning=beginning))
     for term in without:
         condition &= ~_with_signs(Q(search=query_of(Search(((term,),)), language)), (term,))
     return condition
 
 
-def _with_signs(found: Q, terms: Iterable[str]) -> Q:
+def _with_signs(condition: Q, terms: Iterable[str]) -> Q:
     """Return the condition for what the index finds and has the words with signs as they are written."""
     for term in literal_terms(terms):
-        found &= Q(title__icontains=term) | Q(text__icontains=term) | Q(author__icontains=term)
-    return found
+        condition &= Q(title__icontains=term) | Q(text__icontains=term) | Q(author__icontains=term)
+    return condition
 
 
 def author_query(words: str) -> ParsedQuery:

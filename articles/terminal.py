@@ -132,10 +132,10 @@ def _fuller_by_browser(
     """Return the page as a browser shows it if that has more text, else the page as it was read."""
     try:
         response, _ = browsed(client, assignment.url, (), spacing)
-        shown = readers.read(read_saved, response)
+        browser_page = readers.read(read_saved, response)
     except (FetchError, ReadingError):
         return page
-    return shown if len(shown.text) > len(page.text) else page
+    return browser_page if len(browser_page.text) > len(page.text) else page
 
 
 def read_article(response: Response, product: str) -> PageDocument | None:

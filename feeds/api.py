@@ -114,13 +114,13 @@ class FeedViewSet(
     def create(self, request: Request) -> Response:
         serializer = NewFeedSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        wanted = serializer.validated_data
-        owner = _owner_by_login(person_of(request), wanted)
+        data = serializer.validated_data
+        owner = _owner_by_login(person_of(request), data)
         added = add_feed(
-            wanted["url"],
-            category=wanted.get("category"),
-            kind=wanted.get("kind", FEED),
-            rules=wanted["rules"],
+            data["url"],
+            category=data.get("category"),
+            kind=data.get("kind", FEED),
+            rules=data["rules"],
             owner=owner,
         )
         if added.feed is None:
@@ -298,13 +298,13 @@ def _give_address(feed: Feed, url: str) -> None:
     wake_controller()
 
 
-def _owner_by_login(person: User, wanted: dict[str, Any]) -> int | None:
+def _owner_by_login(person: User, data: dict[str, Any]) -> int | None:
     """Keep the login of a new feed, and return to whom it belongs. Raises ValidationError."""
-    bare, pair = without_login(wanted["url"])
-    login = wanted.get("login")
+    bare, pair = without_login(data["url"])
+    login = data.get("login")
     if not login and pair is None:
         return None
-    owner = None if wanted["shared"] else person.pk
+    owner = None if data["shared"] else person.pk
     if login:
         try:
             keep_login(bare, login["kind"], login["secret"], login.get("name", ""), owner)

@@ -193,10 +193,10 @@ def usual_hours(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -
     if len(times) < MIN_ARTICLES:
         return None
     counts = Counter(at.astimezone(zone).hour for at in times)
-    wanted = USUAL_SHARE * len(times)
+    min_count = USUAL_SHARE * len(times)
     for length in range(1, MAX_WINDOW_HOURS + 1):
         best = max(range(24), key=lambda start: sum(counts[(start + step) % 24] for step in range(length)))
-        if sum(counts[(best + step) % 24] for step in range(length)) >= wanted:
+        if sum(counts[(best + step) % 24] for step in range(length)) >= min_count:
             return best, (best + length) % 24
     return None
 
@@ -318,8 +318,11 @@ def _days(times: Sequence[datetime], zone: tzinfo) -> str:
     if count >= USUAL_SHARE * len(times):
         return _("nearly always on a %(day)s") % {"day": WEEKDAYS[first]}
     if others and count + others[0][1] >= USUAL_SHARE * len(times):
-        one, two = sorted((first, others[0][0]))
-        return _("mostly on a %(day)s or a %(other)s") % {"day": WEEKDAYS[one], "other": WEEKDAYS[two]}
+        first_day, second_day = sorted((first, others[0][0]))
+        return _("mostly on a %(day)s or a %(other)s") % {
+            "day": WEEKDAYS[first_day],
+            "other": WEEKDAYS[second_day],
+        }
     weekend = counts[5] + counts[6]
     return _("nearly always on a weekday") if len(times) >= 15 and weekend <= 0.05 * len(times) else ""
 

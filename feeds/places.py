@@ -160,7 +160,7 @@ def _place(entry: Mapping[str, Any]) -> KnownPlace:
         query=tuple((key, _pattern(value)) for key, _, value in pairs),
         only=frozenset(entry.get("only", ())),
         feed=entry["feed"],
-        others=tuple((other, feed) for other, feed in entry.get("more", ())),
+        others=tuple((other_name, feed) for other_name, feed in entry.get("more", ())),
         bridge=entry.get("bridge", ""),
         is_guess=entry.get("guess", False),
         example=tuple(entry["example"]),

@@ -30,11 +30,11 @@ def stored_rules(rules: SourceRules) -> dict[str, str]:
     return {part: expression for part, expression in asdict(rules).items() if expression}
 
 
-def checked_rules(kind: str, given: Mapping[str, Any]) -> dict[str, str]:
+def checked_rules(kind: str, raw_rules: Mapping[str, Any]) -> dict[str, str]:
     """Return rules as people gave them, without empty ones. Raises SelectorFault naming the one in fault."""
-    if unknown := sorted(set(given) - set(PARTS)):
+    if unknown := sorted(set(raw_rules) - set(PARTS)):
         raise SelectorFault(f"there is no rule for {unknown[0]!r}; rules are for {', '.join(PARTS)}")
-    rules = {part: str(given[part]).strip() for part in PARTS if given.get(part)}
+    rules = {part: str(raw_rules[part]).strip() for part in PARTS if raw_rules.get(part)}
     if rules and kind not in (PAGE, DATA):
         raise SelectorFault("only pages and lists in JSON have rules")
     if rules.get("browser", "yes") != "yes" or (kind != PAGE and "browser" in rules):
@@ -86,11 +86,11 @@ def source_line(kind: str, rules: Mapping[str, str], url: str) -> str:
 
 def source_in(line: str) -> tuple[str, dict[str, str], str]:
     """Return kind, rules and address of a line of `source_line`. Raises SelectorFault for unusable rules."""
-    kind, colon, rest = line.partition(":{")
+    kind, colon, remainder = line.partition(":{")
     if not colon or kind not in LISTS:
         return FEED, {}, line
     try:
-        rules, end = json.JSONDecoder().raw_decode("{" + rest)
+        rules, end = json.JSONDecoder().raw_decode("{" + remainder)
     except ValueError as error:
         raise SelectorFault(gettext_noop("the rules of the list cannot be read")) from error
-    return kind, checked_rules(kind, rules), ("{" + rest)[end:].strip()
+    return kind, checked_rules(kind, rules), ("{" + remainder)[end:].strip()

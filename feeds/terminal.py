@@ -95,8 +95,8 @@ def _read(client: Client, assignment: Assignment, at: float, response: Response,
     )
     is_asked = order.source == FEED and (order.wants_opinion or _is_drawn(body_hash))
     opinion = _second_opinion(response) if is_asked and not readers.is_busy() else None
-    found = RetrievedFeed(document, page, opinion=opinion, proposal=read.proposal)
-    return answered(assignment, at, response, body_hash=body_hash, payload=found)
+    payload = RetrievedFeed(document, page, opinion=opinion, proposal=read.proposal)
+    return answered(assignment, at, response, body_hash=body_hash, payload=payload)
 
 
 def _is_drawn(body_hash: str) -> bool:

@@ -62,19 +62,19 @@ def found_anew(client: Client, assignment: Assignment, spacing: float) -> tuple[
     """
     order = assignment.ordered(FeedOrder)
     readable: list[FeedLink] = []
-    known = known_identities(order.known)
+    known_ids = known_identities(order.known)
     try:
         page = client.get(order.site or join(assignment.url, "/"), accept=ACCEPT_FEED, spacing=spacing)
         links = readers.read(feed_links, page.body, url=page.url, content_type=page.content_type)
     except (FetchError, ReadingError, BadUrl):
         return ()
-    for link in [one for one in links if one.url != assignment.url][:MAX_ANEW]:
+    for link in [candidate for candidate in links if candidate.url != assignment.url][:MAX_ANEW]:
         try:
             response = client.get(link.url, accept=ACCEPT_FEED, spacing=spacing)
             document = readers.read(read_feed, response, b"")
         except (FetchError, ReadingError):
             continue
-        if known & known_identities(document.fingerprints):
+        if known_ids & known_identities(document.fingerprints):
             return (link,)
         readable.append(link)
     return tuple(readable[:1])

@@ -52,9 +52,9 @@ def read_whole(client: Client, assignment: Assignment, response: Response, spaci
     return read
 
 
-def _read(kind: str, order: FeedOrder, response: Response, known: bytes) -> ReadSource:
+def _read(kind: str, order: FeedOrder, response: Response, fingerprints: bytes) -> ReadSource:
     received = Received(response.body, response.url, response.content_type)
-    return readers.read(read_source, received, kind, order.rules, known)
+    return readers.read(read_source, received, kind, order.rules, fingerprints)
 
 
 def _read_index(client: Client, order: FeedOrder, below: Sequence[Listed], spacing: float) -> ReadSource:
@@ -63,14 +63,14 @@ def _read_index(client: Client, order: FeedOrder, below: Sequence[Listed], spaci
     One that cannot be read harms no other. Raises ReadingError when none can be.
     """
     documents: list[FeedDocument] = []
-    known, fault = order.known, ReadingError("malformed", "none of its sitemaps can be read")
+    fingerprints, fault = order.known, ReadingError("malformed", "none of its sitemaps can be read")
     until = time.monotonic() + MAX_INDEX_SECONDS
     for listed in below[:MAX_SITEMAPS]:
         if time.monotonic() > until:
             break
         try:
             response = client.get(listed.url, accept=ACCEPT_FEED, spacing=spacing)
-            document = _read(SITEMAP, order, response, known).document
+            document = _read(SITEMAP, order, response, fingerprints).document
         except ReadingError as error:
             fault = error
             continue
@@ -79,14 +79,14 @@ def _read_index(client: Client, order: FeedOrder, below: Sequence[Listed], spaci
             continue
         if document is not None:
             documents.append(document)
-            known = document.fingerprints
+            fingerprints = document.fingerprints
     if not documents:
         raise fault
     return ReadSource(
         replace(
             documents[0],
             entries=tuple(entry for part in documents for entry in part.entries)[: LIMITS.entries],
-            fingerprints=known,
+            fingerprints=fingerprints,
             size=sum(part.size for part in documents),
         ),
         is_index=True,

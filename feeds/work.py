@@ -68,13 +68,13 @@ class FeedWork(Work):
         )  # fmt: skip
         assignments: dict[int, list[Assignment]] = {}
         for row in rows:
-            host, feed, url, etag, modified, body_hash, known, subscribers, losses, *further = row
-            attempted, asked, kind, rules, owner, site, failing = further
+            host, feed, url, etag, modified, body_hash, fingerprints, subscribers, losses, *further = row
+            attempted, opinion_at, kind, rules, owner, site, failing = further
             order = FeedOrder(
-                known=bytes(known),
+                known=bytes(fingerprints),
                 subscribers=subscribers,
                 is_first=attempted is None,
-                wants_opinion=asked is None,
+                wants_opinion=opinion_at is None,
                 source=kind,
                 rules=rules_in(json.loads(rules)),
                 site=site,
@@ -139,8 +139,8 @@ class FeedWork(Work):
         mine = self.mine(results)
         visits = open_visits(mine, leases)
         stored: dict[int, StoredEntries] = {}
-        for _, answer in arrived.send(sender=FeedVisit, visits=visits):
-            stored |= cast(dict[int, StoredEntries], answer)
+        for _, entries in arrived.send(sender=FeedVisit, visits=visits):
+            stored |= cast(dict[int, StoredEntries], entries)
         for visit in visits:
             visit.stored = stored[visit.feed.id]
         settle_visits(visits, ours=outage(mine))

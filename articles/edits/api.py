@@ -157,13 +157,13 @@ class VersionsView(APIView):
                 }
             )  # fmt: skip
             previous = bytes(row.digest)
-        answer = {
+        payload = {
             "article": article.pk,
             "edited": max(len(rows) - 1, 0),
             "proves": proves(versions),
             "versions": rows,
         }
-        return Response(VersionsSerializer(answer).data)
+        return Response(VersionsSerializer(payload).data)
 
 
 class ArticleEditsView(APIView):

@@ -42,7 +42,7 @@ CUT = 0.6
 """Share of the old text below which a text that only became shorter was cut, as by a paywall."""
 EMPTIED = 0.1
 HALF = 0.5
-MOST_STUCK = 8
+MAX_STUCK_WORDS = 8
 """Words of an advertisement or stamp that stands at the end of a line of the article."""
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "‚": "'",
                          "–": "-", "—": " - ", "‑": "-", "…": "..."})  # fmt: skip
@@ -85,7 +85,7 @@ _BOXES = re.compile(
     r"|bo[îi]te mail|infolettre|s'abonner|bandeja de entrada|bolet[ií]n|suscr[ií]b\w+)\b|メールマガジン|購読",
     re.IGNORECASE,
 )
-MOST_IN_BOX = 20
+MAX_BOX_WORDS = 20
 """Words of a sentence that may stand in a box to subscribe."""
 _NUMBER = re.compile(r"[+-]?\d[\d.,]*%?")
 _TAG = re.compile(r"<[^<>]*>")
@@ -143,8 +143,8 @@ def edit_of(
     sentence that is still on the page, or was on it before, was only taken for a part of the article once and
     not the other time.
     """
-    known = {plain(line) for line in furniture}
-    before, after = _prose(old, known), _prose(new, known)
+    furniture_lines = {plain(line) for line in furniture}
+    before, after = _prose(old, furniture_lines), _prose(new, furniture_lines)
     if _size(before) < HALF * old.length:  # other pages have the article, too: an overview, its print version
         before, after = _prose(old, ()), _prose(new, ())
     edit = Edit()
@@ -175,8 +175,8 @@ def _letters(text: str) -> str:
 def plain(line: str) -> str:
     """Return a line as it is compared: without the kinds of spaces, quotation marks, dashes and bullets."""
     folded = unicodedata.normalize("NFKC", line).translate(_QUOTES)
-    seen = "".join(sign for sign in folded if unicodedata.category(sign) != "Cf")
-    return _BULLET.sub("", " ".join(seen.split()))
+    visible_text = "".join(sign for sign in folded if unicodedata.category(sign) != "Cf")
+    return _BULLET.sub("", " ".join(visible_text.split()))
 
 
 def is_prose(line: str) -> bool:
@@ -217,12 +217,12 @@ def _is_another_page(before: Sequence[str], after: Sequence[str]) -> bool:
 
 def _share(before: Sequence[str], after: Sequence[str]) -> float:
     """Return the share of the old sentences that are still there, by their letters."""
-    kept, total = Counter(after), 0
+    remaining, total = Counter(after), 0
     same = 0
     for line in before:
         total += len(line)
-        if kept[line] > 0:
-            kept[line] -= 1
+        if remaining[line] > 0:
+            remaining[line] -= 1
             same += len(line)
     if same >= OTHER_PAGE * total:
         return same / max(total, 1)
@@ -238,9 +238,9 @@ def _blocks(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[list[
     moved = Counter(before) & Counter(after)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     operations = [operation for operation in matcher.get_opcodes() if operation[0] != "equal"]
-    gone = Counter(line for _, a, b, _, _ in operations for line in before[a:b])
-    come = Counter(line for _, _, _, a, b in operations for line in after[a:b])
-    elsewhere = gone & come & moved
+    removed_lines = Counter(line for _, a, b, _, _ in operations for line in before[a:b])
+    added_lines = Counter(line for _, _, _, a, b in operations for line in after[a:b])
+    elsewhere = removed_lines & added_lines & moved
     for _, a, b, c, d in operations:
         yield (
             [line for line in before[a:b] if line not in elsewhere],
@@ -250,19 +250,19 @@ def _blocks(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[list[
 
 def _note_block(edit: Edit, removed: list[str], added: list[str], pages: tuple[str, str]) -> None:
     """Pair lines that took each other's places, and note what differs."""
-    left = list(added)
+    remaining = list(added)
     boxed = _boxed(removed) | _boxed(added)
     old_page, new_page = pages
     for old in removed:
-        new = _likest(old, left)
+        new = _likest(old, remaining)
         if new is None:
             if is_prose(old) and old not in boxed and _letters(old) not in new_page:
                 edit.removed += 1
                 edit.note("sentence removed")
         else:
-            left.remove(new)
+            remaining.remove(new)
             _note_line(edit, old, new)
-    for new in left:
+    for new in remaining:
         if is_prose(new) and new not in boxed and _letters(new) not in old_page:
             edit.added += 1
             edit.note("sentence added")
@@ -273,7 +273,7 @@ def _boxed(lines: Sequence[str]) -> set[str]:
     boxed: set[str] = set()
     is_below = False
     for line in lines:
-        is_short = len(line.split()) <= MOST_IN_BOX
+        is_short = len(line.split()) <= MAX_BOX_WORDS
         if is_short and (is_below or _BOXES.search(line)):
             boxed.add(line)
         is_below = bool(_INVITES.match(line)) or (is_below and is_short and bool(_BOXES.search(line)))
@@ -282,13 +282,13 @@ def _boxed(lines: Sequence[str]) -> set[str]:
 
 def _likest(line: str, others: Sequence[str]) -> str | None:
     best, share = None, SAME
-    for other in others[:200]:
-        longer = max(len(line), len(other))
-        if min(len(line), len(other)) < share * longer * 0.5:
+    for candidate in others[:200]:
+        longer = max(len(line), len(candidate))
+        if min(len(line), len(candidate)) < share * longer * 0.5:
             continue
-        matcher = SequenceMatcher(None, line[:2000], other[:2000], autojunk=False)
+        matcher = SequenceMatcher(None, line[:2000], candidate[:2000], autojunk=False)
         if matcher.real_quick_ratio() > share and (ratio := matcher.ratio()) > share:
-            best, share = other, ratio
+            best, share = candidate, ratio
     return best
 
 
@@ -298,24 +298,28 @@ def _note_line(edit: Edit, old: str, new: str) -> None:
         return
     prose = is_prose(old) or is_prose(new)
     removed, added = word_difference(old, new)
-    gone, come = _words_of(removed), _words_of(added)
-    if len(gone) == len(come):
+    old_pieces, new_pieces = _words_of(removed), _words_of(added)
+    if len(old_pieces) == len(new_pieces):
         pairs = [
-            (before, after) for before, after in zip(gone, come, strict=True) if not _is_same(before, after)
+            (before, after)
+            for before, after in zip(old_pieces, new_pieces, strict=True)
+            if not _is_same(before, after)
         ]
-        gone, come = [before for before, _ in pairs], [after for _, after in pairs]
-    if not gone and not come:
+        old_pieces, new_pieces = [before for before, _ in pairs], [after for _, after in pairs]
+    if not old_pieces and not new_pieces:
         return
-    if not prose and (len(old.split()) < 3 or not (gone and come)):  # a label, a link, a button
+    if not prose and (len(old.split()) < 3 or not (old_pieces and new_pieces)):  # a label, a link, a button
         return
-    edit.words += max(sum(len(text.split()) for text in gone), sum(len(text.split()) for text in come), 1)
-    for before, after in zip(gone, come, strict=False):
+    edit.words += max(
+        sum(len(text.split()) for text in old_pieces), sum(len(text.split()) for text in new_pieces), 1
+    )
+    for before, after in zip(old_pieces, new_pieces, strict=False):
         kind = _kind_of(before, after)
         edit.note(kind)
         if kind in {"number", "name"} and not edit.change[0]:
             edit.change = (before[:60], after[:60])
-    if len(gone) != len(come):
-        edit.note(_surplus(gone, come))
+    if len(old_pieces) != len(new_pieces):
+        edit.note(_surplus(old_pieces, new_pieces))
 
 
 def _words_of(pieces: Sequence[Piece]) -> list[str]:
@@ -332,18 +336,18 @@ def _is_same(before: str, after: str) -> bool:
 
 def _is_furniture(text: str) -> bool:
     size = len(text.split())
-    if size <= MOST_STUCK and (_STAMP.match(text) or _COUNTER.fullmatch(text)):
+    if size <= MAX_STUCK_WORDS and (_STAMP.match(text) or _COUNTER.fullmatch(text)):
         return True
-    return size <= MOST_IN_BOX and bool(_INVITES.match(text))
+    return size <= MAX_BOX_WORDS and bool(_INVITES.match(text))
 
 
-def _surplus(gone: Sequence[str], come: Sequence[str]) -> Kind:
+def _surplus(old_pieces: Sequence[str], new_pieces: Sequence[str]) -> Kind:
     """Return the kind of the pieces that have no counterpart: a sentence where one is whole."""
-    longer = come if len(come) > len(gone) else gone
+    longer = new_pieces if len(new_pieces) > len(old_pieces) else old_pieces
     is_sentence = any(len(text.split()) > MIN_WORDS and text[:1].isupper() for text in longer)
     if not is_sentence:
         return "words"
-    return "sentence added" if longer is come else "sentence removed"
+    return "sentence added" if longer is new_pieces else "sentence removed"
 
 
 def _kind_of(before: str, after: str) -> Kind:

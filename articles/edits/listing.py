@@ -67,10 +67,12 @@ def sources(now: datetime) -> list[EditingSource]:
         )
         .order_by("-edited")[:MAX_SOURCES]
     )
-    found = list(grouped)
-    counted = Article.objects.filter(feed__in=[row["article__feed"] for row in found], published__gte=since)
+    feed_rows = list(grouped)
+    counted = Article.objects.filter(
+        feed__in=[row["article__feed"] for row in feed_rows], published__gte=since
+    )
     numbers = dict(counted.order_by().values_list("feed").annotate(count=Count("id")))
-    made = [
+    editing_sources = [
         EditingSource(
             feed=row["article__feed"],
             name=row["article__feed__title"] or row["article__feed__url"],
@@ -82,6 +84,6 @@ def sources(now: datetime) -> list[EditingSource]:
             hours=max(row["delay"].total_seconds() / 3600, 0.0) if row["delay"] else 0.0,
             words=float(row["size"] or 0),
         )
-        for row in found
+        for row in feed_rows
     ]
-    return sorted(made, key=lambda source: -source.edited / max(source.articles, 1))
+    return sorted(editing_sources, key=lambda source: -source.edited / max(source.articles, 1))

@@ -40,9 +40,9 @@ class DueLook:
 
 def chance(rung: int, looks: Sequence[float], edits: Sequence[float]) -> float:
     """Return the probability that a look finds an edit."""
-    made = looks[rung] if rung < len(looks) else 0.0
-    found = edits[rung] if rung < len(edits) else 0.0
-    return (found + PRIOR[rung] * PRIOR_LOOKS) / (made + PRIOR_LOOKS)
+    look_count = looks[rung] if rung < len(looks) else 0.0
+    edit_count = edits[rung] if rung < len(edits) else 0.0
+    return (edit_count + PRIOR[rung] * PRIOR_LOOKS) / (look_count + PRIOR_LOOKS)
 
 
 def allowed(others: int, spent: int) -> int:
@@ -57,12 +57,12 @@ def chosen(due: Sequence[DueLook], number: int) -> list[int]:
 
 
 def learned(
-    looks: Sequence[float], edits: Sequence[float], rung: int, *, found: bool
+    looks: Sequence[float], edits: Sequence[float], rung: int, *, has_edit: bool
 ) -> tuple[list[float], list[float]]:
     """Return a site's counts with one more look; beyond MEMORY looks the older ones fade."""
-    made = [*looks, *[0.0] * (len(LADDER) - len(looks))]
-    seen = [*edits, *[0.0] * (len(LADDER) - len(edits))]
-    fade = min(MEMORY / (made[rung] + 1.0), 1.0)
-    made[rung] = (made[rung] + 1.0) * fade
-    seen[rung] = (seen[rung] + float(found)) * fade
-    return made, seen
+    look_counts = [*looks, *[0.0] * (len(LADDER) - len(looks))]
+    edit_counts = [*edits, *[0.0] * (len(LADDER) - len(edits))]
+    fade = min(MEMORY / (look_counts[rung] + 1.0), 1.0)
+    look_counts[rung] = (look_counts[rung] + 1.0) * fade
+    edit_counts[rung] = (edit_counts[rung] + float(has_edit)) * fade
+    return look_counts, edit_counts

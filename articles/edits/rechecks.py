@@ -69,12 +69,12 @@ def plan(now: datetime) -> int:
         .only("rung", "due", "since", "host_id")
         .order_by("due")[:MAX_DUE]
     )
-    known = HostEdits.objects.in_bulk({row.host_id for row in rows})
+    host_edits = HostEdits.objects.in_bulk({row.host_id for row in rows})
     none = HostEdits()
     looks = [
         DueLook(row.pk, row.rung, edits.looks, edits.edits)
         for row in rows
-        for edits in [known.get(row.host_id, none)]
+        for edits in [host_edits.get(row.host_id, none)]
     ]
     keys = chosen(looks, number)
     PageRecheck.objects.filter(pk__in=keys).update(is_chosen=True, not_before=now)
@@ -94,11 +94,11 @@ def settle(harvests: Sequence[Harvest], leases: Sequence[uuid.UUID], now: dateti
     edited = []
     for row in rows.select_for_update(of=("self",)).order_by("pk"):
         harvest = by_page[row.page_id]
-        found = _take(row, harvest)
-        if found:
+        has_edit = _take(row, harvest)
+        if has_edit:
             edited.append(row.page_id)
         row.failure = harvest.failure[:40]
-        _learn(row, found=found)
+        _learn(row, has_edit=has_edit)
         _next(row)
     _count(len(by_page), now)
     return edited
@@ -140,15 +140,15 @@ def _renew(page: Page, old: Text, document: PageDocument, at: datetime) -> bool:
     edit = edit_between(old, new, page, (document.html, document.content_type))
     if edit is None:
         return False
-    seen = page.fetched or at
+    seen_at = page.fetched or at
     for article in _articles(page):
         before = _text_of(article, page)
         is_page_text = before.text == old.text
         title = new.title if article.title == old.title else article.title
         text = fuller(new.text, article.text) if is_page_text else article.text
-        kept = edit if is_page_text or "headline" not in edit.kinds else None
-        if kept and (title, text) != (before.title, before.text):
-            record(article.pk, before, Text(title, text), Sighting(edit, "page", seen, at))
+        article_edit = edit if is_page_text or "headline" not in edit.kinds else None
+        if article_edit and (title, text) != (before.title, before.text):
+            record(article.pk, before, Text(title, text), Sighting(edit, "page", seen_at, at))
             Article.objects.filter(pk=article.pk).update(
                 title=title, text=text, text_length=len(text), updated=at
             )
@@ -168,10 +168,12 @@ def _text_of(article: Article, page: Page) -> Text:
     return Text(article.title, article.text or page.text)
 
 
-def _learn(row: PageRecheck, *, found: bool) -> None:
-    known, _is_new = HostEdits.objects.select_for_update().get_or_create(host_id=row.host_id)
-    known.looks, known.edits = learned(known.looks, known.edits, row.rung, found=found)
-    known.save(update_fields=["looks", "edits"])
+def _learn(row: PageRecheck, *, has_edit: bool) -> None:
+    host_edits, _is_new = HostEdits.objects.select_for_update().get_or_create(host_id=row.host_id)
+    host_edits.looks, host_edits.edits = learned(
+        host_edits.looks, host_edits.edits, row.rung, has_edit=has_edit
+    )
+    host_edits.save(update_fields=["looks", "edits"])
 
 
 def _next(row: PageRecheck) -> None:

@@ -71,10 +71,10 @@ def versions(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the versions of an article, and two of them (?a=1&b=3) word by word."""
     article = get_object_or_404(Article.objects.select_related("feed").defer("search"), pk=pk)
     stored = versions_of(article.pk)
-    shown = [version for version in stored if "gone" not in version.row.kinds] or stored
+    shown_versions = [version for version in stored if "gone" not in version.row.kinds] or stored
     numbers = {version.row.number: version for version in stored}
-    new = numbers.get(_number(request.GET.get("b", "")), shown[-1] if shown else None)
-    earlier = [version for version in shown if new and version.row.number < new.row.number]
+    new = numbers.get(_number(request.GET.get("b", "")), shown_versions[-1] if shown_versions else None)
+    earlier = [version for version in shown_versions if new and version.row.number < new.row.number]
     old = numbers.get(_number(request.GET.get("a", "")), earlier[-1] if earlier else new)
     context: dict[str, Any] = {
         "article": article,

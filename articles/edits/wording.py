@@ -91,16 +91,16 @@ def marked_words(old: str, new: str) -> list[MarkedWords]:
     """Return two lines as one."""
     removed, added = word_difference(old, new)
     words: list[MarkedWords] = []
-    rest = list(added)
+    remaining = list(added)
     for piece in removed:
         if piece.differs:
             words.append(MarkedWords(piece.text, "del"))
             continue
-        while rest and (rest[0].differs or rest[0].text != piece.text):
-            came = rest.pop(0)
-            words.append(MarkedWords(came.text, "ins" if came.differs else ""))
+        while remaining and (remaining[0].differs or remaining[0].text != piece.text):
+            new_piece = remaining.pop(0)
+            words.append(MarkedWords(new_piece.text, "ins" if new_piece.differs else ""))
         words.append(MarkedWords(piece.text))
-        if rest:
-            rest.pop(0)
-    words += [MarkedWords(piece.text, "ins" if piece.differs else "") for piece in rest]
+        if remaining:
+            remaining.pop(0)
+    words += [MarkedWords(piece.text, "ins" if piece.differs else "") for piece in remaining]
     return words

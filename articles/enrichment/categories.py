@@ -51,9 +51,9 @@ class Categories:
         for at in np.random.default_rng(len(texts)).permutation(len(texts)):
             places, values = features(texts[at])
             name = classes[at]
-            wanted = np.array([one == name for one in self.classes], np.float32)
+            targets = np.array([class_name == name for class_name in self.classes], np.float32)
             sums = self.weights[:, places] @ values + self.weights[:, -1]
-            steps = _RATE * (wanted - _odds(sums))
+            steps = _RATE * (targets - _odds(sums))
             self.weights[:, places] += steps[:, None] * values
             self.weights[:, -1] += _OFFSET_RATE * steps
         for name in classes:

@@ -44,18 +44,23 @@ def additions(texts: Sequence[str]) -> list[list[str]]:
 
     The first text adds all of it, so that nothing is returned for it.
     """
-    known: list[frozenset[str]] = []
+    earlier_word_sets: list[frozenset[str]] = []
     added: list[list[str]] = []
     for number, text in enumerate(texts):
         sentences = [part.strip() for part in _SENTENCE.split(text) if len(part.strip()) > 30][:MAX_SENTENCES]
         words = [frozenset(word.casefold() for word in _WORD.findall(sentence)) for sentence in sentences]
         new = [
             sentence
-            for sentence, own in zip(sentences, words, strict=True)
-            if number and own and all(len(own & other) < (1 - NEW) * len(own) for other in known)
+            for sentence, sentence_words in zip(sentences, words, strict=True)
+            if number
+            and sentence_words
+            and all(
+                len(sentence_words & earlier_words) < (1 - NEW) * len(sentence_words)
+                for earlier_words in earlier_word_sets
+            )
         ]
         added.append(new[:ADDED])
-        known += words
+        earlier_word_sets += words
     return added
 
 

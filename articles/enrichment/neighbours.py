@@ -90,19 +90,21 @@ class Neighbours:
         with_bands = [row for row in rows if row.bands]
         if not with_bands:
             return {}
-        own = [_candidate(row) for row in with_bands]
+        batch = [_candidate(row) for row in with_bands]
         stored = self._with_bands(with_bands)
-        table = signatures([*(candidate.signature for candidate in (*own, *stored))])
+        table = signatures([*(candidate.signature for candidate in (*batch, *stored))])
         neighbours: dict[int, list[int]] = {}
         for place, row in enumerate(with_bands):
             values = likenesses(table[place], table)
-            values[place : len(own)] = 0.0  # neither itself nor those of the batch that come after it
+            values[place : len(batch)] = 0.0  # neither itself nor those of the batch that come after it
             likely = (values >= LIKELY).nonzero()[0].tolist()
             pairs = [
                 (float(values[at]), -candidate.pk)
                 for at in likely
-                if _may_be_one(own[place], candidate := own[at] if at < len(own) else stored[at - len(own)])
-                and not (at < len(own) and with_bands[at].reason == Enrichment.Reason.APART)
+                if _may_be_one(
+                    batch[place], candidate := batch[at] if at < len(batch) else stored[at - len(batch)]
+                )
+                and not (at < len(batch) and with_bands[at].reason == Enrichment.Reason.APART)
             ]
             if pairs:
                 # More than are compared: some share their page with others, and are left out then.
@@ -150,16 +152,17 @@ class Neighbours:
         stored = stored.exclude(reason=Enrichment.Reason.APART).select_related("article").order_by("pk")
         others = alone_on_their_pages(stored[: 10 * MAX_CANDIDATES])
         # One object for each article, also where its text is similar, too.
-        others = [self._stored.setdefault(other.pk, other) for other in others]
+        others = [self._stored.setdefault(neighbour.pk, neighbour) for neighbour in others]
         neighbours: dict[int, list[int]] = {}
         for place, row in enumerate(rows):
             if row.address is None:
                 continue
-            alike = [other for other in (*others, *rows[:place]) if other.address == row.address]
+            alike = [neighbour for neighbour in (*others, *rows[:place]) if neighbour.address == row.address]
             neighbours[row.pk] = sorted(
-                other.pk
-                for other in alike
-                if other.article.feed_id != row.article.feed_id and other.reason != Enrichment.Reason.APART
+                neighbour.pk
+                for neighbour in alike
+                if neighbour.article.feed_id != row.article.feed_id
+                and neighbour.reason != Enrichment.Reason.APART
             )
         return neighbours
 

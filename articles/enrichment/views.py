@@ -65,12 +65,12 @@ def story(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one story: every article with its feed and the reason it belongs there."""
     row = get_object_or_404(Story, pk=pk)
     members = list(told().filter(story=row))
-    asked = newest_about_story(subscriber_of(request.user), pk) if settings.MODEL_URL else None
+    task = newest_about_story(subscriber_of(request.user), pk) if settings.MODEL_URL else None
     later = delays([member.article.published for member in members])
     context = {
         "story": row,
         "members": members,
-        "summary": shown(asked) if asked else None,
+        "summary": shown(task) if task else None,
         "lines": list(
             zip(members, [round(delay / 60) for delay in later], additions_of(members), strict=True)
         ),

@@ -116,7 +116,7 @@ def _feed_item(row: ExportRow) -> dict[str, Any]:
     item |= {name: value for name, value in members.items() if value}
     if "content_html" not in item:
         item.setdefault("content_text", "")  # one of both is needed
-    own: dict[str, Any] = {
+    extension: dict[str, Any] = {
         "starred": row.starred,
         "read": row.read,
         "labels": row.labels,
@@ -124,7 +124,7 @@ def _feed_item(row: ExportRow) -> dict[str, Any]:
         "highlights": [_highlight(each) for each in row.highlights],
         "site": row.site,
     }
-    return item | {"_freshet": {name: value for name, value in own.items() if value}}
+    return item | {"_freshet": {name: value for name, value in extension.items() if value}}
 
 
 def as_markdown(rows: Iterable[ExportRow], about: ExportedList) -> Iterator[bytes]:

@@ -63,9 +63,9 @@ def article_rows(
     With `shared` those of other people, too: their owners have put them into a collection.
     """
     size = ROWS_WITH_PAGES if "page" in form.needs else ROWS
-    shown, deployment = _articles(subscriber, form, shared=shared), Deployment.own_key()
+    queryset, deployment = _articles(subscriber, form, shared=shared), Deployment.own_key()
     for chunk in key_chunks(keys, size):
-        articles: dict[int, Any] = {article.pk: article for article in shown.filter(pk__in=chunk)}
+        articles: dict[int, Any] = {article.pk: article for article in queryset.filter(pk__in=chunk)}
         highlights = _highlights(subscriber, chunk)
         for key in chunk:
             if (article := articles.pop(key, None)) is not None:
@@ -74,8 +74,8 @@ def article_rows(
 
 def _articles(subscriber: Subscriber, form: ExportFormat, *, shared: bool) -> QuerySet[Article]:
     columns = [*COLUMNS, *(column for need in sorted(form.needs) for column in TEXTS[need])]
-    own = Article.objects.filter(Q(owner__isnull=True) | Q(owner=subscriber.user_id))
-    rows: QuerySet[Article] = Article._base_manager.all() if shared else own
+    visible_articles = Article.objects.filter(Q(owner__isnull=True) | Q(owner=subscriber.user_id))
+    rows: QuerySet[Article] = Article._base_manager.all() if shared else visible_articles
     return (
         rows.select_related("feed", "page", "saved")
         .annotate(

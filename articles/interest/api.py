@@ -65,17 +65,17 @@ class InterestViewSet(viewsets.ViewSet):
         subscriber, now = subscriber_of(request.user), datetime.now(UTC)
         serializer = TuneSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        given = serializer.validated_data
-        feature = given.get("feature", "")
+        data = serializer.validated_data
+        feature = data.get("feature", "")
         try:
-            if "step" in given:
-                tune(subscriber, {feature: given["step"]}, now)
+            if "step" in data:
+                tune(subscriber, {feature: data["step"]}, now)
         except ValueError as error:
             raise ValidationError({"step": [str(error)]}) from None
-        if "muted" in given:
-            mute(subscriber, feature, now, muted=given["muted"])
-        if "learns" in given:
-            switch_learning(subscriber, now, learns=given["learns"])
+        if "muted" in data:
+            mute(subscriber, feature, now, muted=data["muted"])
+        if "learns" in data:
+            switch_learning(subscriber, now, learns=data["learns"])
         return self.list(request)
 
     @extend_schema(summary="Unlearn everything", request=None, responses=ResetSerializer)

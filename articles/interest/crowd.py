@@ -99,7 +99,7 @@ class Crowd:
         return self.lists >= MIN_LISTS
 
     def signals(
-        self, article: str, features: Mapping[str, float], *, at: float, age: float, seen: bool,
+        self, article: str, features: Mapping[str, float], *, at: float, age: float, is_seen: bool,
         personal: float = 0.0, recency: float = 0.0,
     ) -> Vector:  # fmt: skip
         """Return the signals of an article at a time. `age` is in seconds."""
@@ -131,7 +131,7 @@ class Crowd:
                 sum(values["feed"]),
                 sum(values["words"]) / words if words else 0.0,
                 -math.log2(1 + max(age, 0.0) / 3600),
-                -1.0 if seen else 0.0,
+                -1.0 if is_seen else 0.0,
             ]
         )
 
@@ -243,8 +243,8 @@ class Crowd:
 
 def _drop_least(rates: dict[str, Rate]) -> None:
     """Drop the fifth of the names that were shown least."""
-    least = sorted(rates, key=lambda name: rates[name].showings)[: len(rates) // 5]
-    for name in least:
+    rarest_names = sorted(rates, key=lambda name: rates[name].showings)[: len(rates) // 5]
+    for name in rarest_names:
         del rates[name]
 
 

@@ -94,7 +94,7 @@ def scored_candidates(
         if crowd is not None and crowd.is_learned:
             signals = crowd.signals(
                 candidate.name or str(candidate.article), candidate.features, at=newest, age=age,
-                seen=not candidate.unseen, personal=score, recency=recency,
+                is_seen=not candidate.unseen, personal=score, recency=recency,
             )  # fmt: skip
             of_crowd = crowd.score(signals) - score - recency
         scored.append(Scored(score, variance, recency, candidate, of_crowd))
@@ -181,7 +181,7 @@ class InterestRanking(Ranker):
             first = self._first.setdefault(article, event.at)
             age = max(event.at - (first if event.published is None else event.published), 0.0)
             signals = self.crowd.signals(
-                article, event.features, at=event.at, age=age, seen=(subscriber, article) in self._seen,
+                article, event.features, at=event.at, age=age, is_seen=(subscriber, article) in self._seen,
                 personal=aged.score(event.features), recency=aged.recency(age),
             )  # fmt: skip
             self.crowd.learn_shown(subscriber, article, event.features, signals, event.at)

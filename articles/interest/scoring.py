@@ -111,7 +111,7 @@ def reasons(subscriber: Subscriber, articles: Collection[int], now: datetime) ->
         strong = (name for name, part in parts if part >= MIN_REASON_LOG_ODDS)
         strongest[article] = next((name for name in strong if _is_reason(name)), "")
         if crowd.is_learned and not strongest[article]:
-            signals = crowd.signals(str(article), about.features, at=at, age=0.0, seen=False)
+            signals = crowd.signals(str(article), about.features, at=at, age=0.0, is_seen=False)
             if crowd.parts(signals)["popularity"] >= MIN_POPULARITY_LOG_ODDS:
                 popular.add(article)
     label_of = labels(set(strongest.values()) - {""})
@@ -140,7 +140,7 @@ def explain(subscriber: Subscriber, article: int, now: datetime) -> InterestExpl
     if crowd.is_learned:
         is_seen = Event.objects.filter(subscriber=subscriber, article=article).exists()
         signals = crowd.signals(
-            str(article), about.features, at=at, age=age, seen=is_seen, personal=score, recency=recency
+            str(article), about.features, at=at, age=age, is_seen=is_seen, personal=score, recency=recency
         )
         of_crowd = [
             CrowdPart(signal, str(CROWD[signal]), value)

@@ -148,8 +148,8 @@ def _learned(subscriber: Subscriber, version: int, packed: bytes) -> Weights:
 
 def _as_object(value: Any) -> dict[str, Any]:
     """Return a JSON column, which a prepared statement gives as text."""
-    found: dict[str, Any] = orjson.loads(value) if isinstance(value, (str, bytes)) else value
-    return found
+    mapping: dict[str, Any] = orjson.loads(value) if isinstance(value, (str, bytes)) else value
+    return mapping
 
 
 @transaction.atomic

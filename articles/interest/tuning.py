@@ -70,11 +70,11 @@ def tuning_of(subscriber: Subscriber, now: datetime) -> Tuning:
     rows = [each for each in weight_rows(subscriber, now) if each.feature not in muted]
     steps = {each.feature: _step(each.weight) for each in rows} | dict(tuned)
     by_strength = [each.feature for each in rows if each.feature not in tuned]
-    shown = [*tuned, *by_strength[: max(SHOWN - len(tuned), 0)]]
-    shown.sort(key=lambda name: (-steps.get(name, 0), name))
-    shown += [name for name in muted if name not in shown]
-    weaker = [name for name in by_strength if name not in shown][:MAX_TUNED]
-    label_of, counts = labels([*shown, *weaker]), _counts(subscriber, shown)
+    slider_names = [*tuned, *by_strength[: max(SHOWN - len(tuned), 0)]]
+    slider_names.sort(key=lambda name: (-steps.get(name, 0), name))
+    slider_names += [name for name in muted if name not in slider_names]
+    weaker = [name for name in by_strength if name not in slider_names][:MAX_TUNED]
+    label_of, counts = labels([*slider_names, *weaker]), _counts(subscriber, slider_names)
     sliders = [
         Slider(
             name,
@@ -83,7 +83,7 @@ def tuning_of(subscriber: Subscriber, now: datetime) -> Tuning:
             _reason(counts[name], steps.get(name, 0), is_set=name in tuned),
             datetime.fromtimestamp(muted[name], UTC) if name in muted else None,
         )
-        for name in shown
+        for name in slider_names
     ]
     return Tuning(
         sliders,
@@ -110,9 +110,9 @@ def _counts(subscriber: Subscriber, features: Collection[str]) -> dict[str, Coun
         for name in features:
             if article in about and name in about[article].features:
                 articles[name].add((article, kind))
-    for name, found in articles.items():
-        kinds[name] = Counter(kind for _article, kind in found)
-        kinds[name]["all"] = len({article for article, _kind in found})
+    for name, pairs in articles.items():
+        kinds[name] = Counter(kind for _article, kind in pairs)
+        kinds[name]["all"] = len({article for article, _kind in pairs})
     return kinds
 
 

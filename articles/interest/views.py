@@ -91,11 +91,12 @@ def _keep(request: HttpRequest, subscriber: Subscriber, now: datetime) -> HttpRe
 def _moved(request: HttpRequest, subscriber: Subscriber, now: datetime) -> tuple[dict[str, Any] | None, str]:
     """Keep the sliders that were moved. Returns what undoes it, and what was done in words."""
     tuning = tuning_of(subscriber, now)
-    given = {each.feature: request.POST.get(f"step {each.feature}", "") for each in tuning.sliders}
+    posted_steps = {each.feature: request.POST.get(f"step {each.feature}", "") for each in tuning.sliders}
     moved = {
-        each.feature: int(given[each.feature])
+        each.feature: int(posted_steps[each.feature])
         for each in tuning.sliders
-        if re.fullmatch("-?[0-3]", given[each.feature]) and int(given[each.feature]) != each.step
+        if re.fullmatch("-?[0-3]", posted_steps[each.feature])
+        and int(posted_steps[each.feature]) != each.step
     }
     if not moved:
         return None, ""

@@ -174,5 +174,5 @@ def vector_count() -> int:
         cursor.execute(
             "SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = to_regclass('article_vector')"
         )
-        found = cursor.fetchone()
-    return int(found[0]) if found else 0
+        row = cursor.fetchone()
+    return int(row[0]) if row else 0

@@ -31,10 +31,10 @@ def related_articles(article: Article) -> list[Article]:
     except DatabaseError:  # the table is made anew, for another model
         return []
     keys = once_a_page([key for key, distance in near if distance <= MAX_DISTANCE])
-    shown: dict[object, Article] = {}
+    by_address: dict[object, Article] = {}
     for row in in_order(keys):
-        shown.setdefault(row.url or row.pk, row)
-    return list(shown.values())[:MAX_RELATED]
+        by_address.setdefault(row.url or row.pk, row)
+    return list(by_address.values())[:MAX_RELATED]
 
 
 def _others(article: Article) -> QuerySet[Article]:

@@ -46,7 +46,7 @@ class HybridHits:
 
 def hybrid(
     words: str,
-    found: Sequence[int],
+    newest_matches: Sequence[int],
     matches: QuerySet[Article],
     candidates: QuerySet[Article],
     *,
@@ -54,15 +54,15 @@ def hybrid(
 ) -> HybridHits:
     """Return the articles that a search finds by its words and by meaning, the best first.
 
-    `found` are the newest of its `matches` by words; `candidates` are the articles that all its operators and
-    filters leave, whatever words they have. Without vectors, or where the model does not answer in time, the
-    result is what is found by words.
+    `newest_matches` are the newest of its `matches` by words; `candidates` are the articles that all its
+    operators and filters leave, whatever words they have. Without vectors, or where the model does not answer
+    in time, the result is what is found by words.
     """
-    ranked = list(by_rank(Article.objects.filter(id__in=found), words).values_list("pk", flat=True))
+    ranked = list(by_rank(Article.objects.filter(id__in=newest_matches), words).values_list("pk", flat=True))
     near = _near(words, candidates)
     keys = fused(ranked, near)[:limit] if near else ranked
-    by_meaning = frozenset(near) - frozenset(found)
-    if by_meaning and len(found) >= RANKED:  # there may be older matches
+    by_meaning = frozenset(near) - frozenset(newest_matches)
+    if by_meaning and len(newest_matches) >= RANKED:  # there may be older matches
         by_meaning -= frozenset(matches.filter(pk__in=by_meaning).order_by().values_list("pk", flat=True))
     return HybridHits(keys, by_meaning)
 
@@ -96,9 +96,9 @@ def has_meaning(plain: str) -> bool:
 def vector_of(plain: str) -> str:
     """Return the vector of a search's words, which is kept; "" if the model does not answer in time."""
     key = digest_of_bytes(msgspec.json.encode([settings.EMBEDDINGS_MODEL, plain.casefold()]))
-    kept = QuestionVector.objects.filter(pk=key).values_list("vector", flat=True).first()
-    if kept is not None:
-        return kept
+    cached_vector = QuestionVector.objects.filter(pk=key).values_list("vector", flat=True).first()
+    if cached_vector is not None:
+        return cached_vector
     if time.monotonic() < _resting["until"]:
         return ""
     report = _asked_in_time(plain)

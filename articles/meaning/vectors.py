@@ -84,14 +84,14 @@ def ensure_vectors(model: str, size: int) -> bool:
 
     A table for another model, or another length, is dropped first. Raises NoVectorsError.
     """
-    wanted = VectorTable(model, size)
-    if vector_table() == wanted:
+    table = VectorTable(model, size)
+    if vector_table() == table:
         return False
     if problem := extension_problem():
         raise NoVectorsError(problem)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
-        if vector_table() == wanted:
+        if vector_table() == table:
             return False
         try:
             with transaction.atomic():

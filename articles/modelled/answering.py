@@ -39,9 +39,9 @@ def answer_next(now: datetime) -> bool:
     if row.attempts > MAX_ATTEMPTS:
         settle(row, ChatReport(state="failed", detail=GIVEN_UP), now)
         return True
-    kept = ModelTask.objects.filter(digest=row.digest, state=ModelTask.State.DONE).first()
-    if kept is not None:
-        settle(row, ChatReport(state="done", text=kept.answer), now)
+    earlier_task = ModelTask.objects.filter(digest=row.digest, state=ModelTask.State.DONE).first()
+    if earlier_task is not None:
+        settle(row, ChatReport(state="done", text=earlier_task.answer), now)
         return True
     try:
         tokens = TRANSLATION_TOKENS if row.kind == "translation" else USUAL_TOKENS
@@ -99,10 +99,10 @@ def settle(row: ModelTask, report: ChatReport, now: datetime) -> None:
     with transaction.atomic():
         if not _still(row).update(received=len(report.text), subject=_with(row.subject, checked), **changes):
             return
-        for other in ModelTask.objects.filter(digest=row.digest, state=ModelTask.State.WAITING):
+        for waiting_task in ModelTask.objects.filter(digest=row.digest, state=ModelTask.State.WAITING):
             # The same texts have the same numbers, though the articles may be others.
-            ModelTask.objects.filter(pk=other.pk, state=ModelTask.State.WAITING).update(
-                subject=_with(other.subject, checked), **changes
+            ModelTask.objects.filter(pk=waiting_task.pk, state=ModelTask.State.WAITING).update(
+                subject=_with(waiting_task.subject, checked), **changes
             )
 
 

@@ -89,11 +89,11 @@ class ModelTaskSerializer(serializers.ModelSerializer[ModelTask]):
         keys = keys_in(row.subject)
         return [
             {
-                "text": one.text,
-                "sources": [keys[number - 1] for number in one.sources],
-                "is_corrected": one.is_corrected,
+                "text": sentence.text,
+                "sources": [keys[number - 1] for number in sentence.sources],
+                "is_corrected": sentence.is_corrected,
             }
-            for one in checked_sentences(row)
+            for sentence in checked_sentences(row)
         ]
 
     class Meta:
@@ -142,9 +142,9 @@ class ModelTaskViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
         """Ask; the answer comes later, or at once where the same was asked before."""
         serializer = NewModelTaskSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        given = serializer.validated_data
+        data = serializer.validated_data
         try:
-            row = _asked(subscriber_of(request.user), given, datetime.now(UTC))
+            row = _asked(subscriber_of(request.user), data, datetime.now(UTC))
         except CannotAskError as error:
             raise ValidationError({"detail": [str(error)]}) from error
         return Response(self.get_serializer(row).data, status=202)
@@ -156,14 +156,14 @@ class ModelTaskViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
         return Response(status=204)
 
 
-def _asked(subscriber: Subscriber, given: Mapping[str, Any], now: datetime) -> ModelTask:
+def _asked(subscriber: Subscriber, data: Mapping[str, Any], now: datetime) -> ModelTask:
     """Ask what a program gave. Raises Http404, CannotAskError, LimitReached."""
-    if given["kind"] == "answer":
-        return ask_archive(subscriber, given["question"], now)
-    if given["kind"] == "story":
-        return ask_about_story(subscriber, get_object_or_404(Story, pk=given["story"]), now)
-    if given["kind"] == "brief":
+    if data["kind"] == "answer":
+        return ask_archive(subscriber, data["question"], now)
+    if data["kind"] == "story":
+        return ask_about_story(subscriber, get_object_or_404(Story, pk=data["story"]), now)
+    if data["kind"] == "brief":
         return ask_brief(subscriber, now)
     rows = Article.objects.select_related("page").defer("search", "page__html")
-    article = get_object_or_404(rows, pk=given["article"])
-    return ask_about(subscriber, given["kind"], article, given.get("language", ""), now)
+    article = get_object_or_404(rows, pk=data["article"])
+    return ask_about(subscriber, data["kind"], article, data.get("language", ""), now)

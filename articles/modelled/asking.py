@@ -84,10 +84,10 @@ def ask(
         created=now,
         due=now,
     )
-    if kept := ModelTask.objects.filter(digest=key, state=ModelTask.State.DONE).first():
-        row.state, row.answer, row.finished = ModelTask.State.DONE, kept.answer, kept.finished
-        if CHECKED in kept.subject:
-            row.subject |= {CHECKED: kept.subject[CHECKED]}
+    if earlier_task := ModelTask.objects.filter(digest=key, state=ModelTask.State.DONE).first():
+        row.state, row.answer, row.finished = ModelTask.State.DONE, earlier_task.answer, earlier_task.finished
+        if CHECKED in earlier_task.subject:
+            row.subject |= {CHECKED: earlier_task.subject[CHECKED]}
         row.save()
         return row
     _check_limits(subscriber, now)
@@ -107,8 +107,8 @@ def tasks_about(subscriber: Subscriber, article: int) -> list[ModelTask]:
     """Return a person's newest question of each kind and language about an article, the oldest first."""
     rows = ModelTask.objects.filter(subscriber=subscriber, article=article).defer("prompt")
     newest = rows.order_by("kind", "language", "-created", "-id").distinct("kind", "language")
-    shown = [row for row in newest if row.state != ModelTask.State.CANCELLED]
-    return sorted(shown, key=lambda row: (row.created, row.pk))
+    tasks = [row for row in newest if row.state != ModelTask.State.CANCELLED]
+    return sorted(tasks, key=lambda row: (row.created, row.pk))
 
 
 def recent_failure(now: datetime) -> ModelTask | None:
@@ -150,14 +150,14 @@ def _check_limits(subscriber: Subscriber, now: datetime) -> None:
             )
             % {"limit": MAX_OPEN}
         )
-    most = chosen("MODEL_DAILY_ANSWERS")
+    daily_limit = chosen("MODEL_DAILY_ANSWERS")
     was_asked = Q(attempts__gt=0) | Q(state__in=[ModelTask.State.WAITING, ModelTask.State.RUNNING])
-    if rows.filter(was_asked, created__gt=now - DAY).count() >= most:
+    if rows.filter(was_asked, created__gt=now - DAY).count() >= daily_limit:
         raise LimitReached(
             ngettext(
                 "You can ask the model for %(limit)d answer in 24 hours. Try it again tomorrow.",
                 "You can ask the model for %(limit)d answers in 24 hours. Try it again tomorrow.",
-                most,
+                daily_limit,
             )
-            % {"limit": most}
+            % {"limit": daily_limit}
         )

@@ -75,8 +75,8 @@ def _named(keys: Sequence[int]) -> list[tuple[str, str]]:
     if not keys:
         return []
     rows = Article.objects.filter(pk__in=keys).values_list("pk", "feed__url", "identity")
-    found = {pk: (feed_url, identity) for pk, feed_url, identity in rows}
-    return [found.get(key, ("", "")) for key in keys]
+    references = {pk: (feed_url, identity) for pk, feed_url, identity in rows}
+    return [references.get(key, ("", "")) for key in keys]
 
 
 def take_answers(
@@ -87,10 +87,13 @@ def take_answers(
     What a file says is the answer is nobody else's: its digest is that of no question.
     """
     rows = rows[:MAX_ANSWERS]
-    named = [pair for row in rows for pair in ((row.feed_url, row.identity), *row.named[:MAX_NAMED])]
-    wanted = {(feeds[feed_url], digest(identity)) for feed_url, identity in named if feed_url in feeds}
+    references = [pair for row in rows for pair in ((row.feed_url, row.identity), *row.named[:MAX_NAMED])]
+    article_keys = {
+        (feeds[feed_url], digest(identity)) for feed_url, identity in references if feed_url in feeds
+    }
     articles = Article.objects.filter(
-        feed_id__in={feed for feed, _key in wanted}, identity_key__in={key for _feed, key in wanted}
+        feed_id__in={feed for feed, _key in article_keys},
+        identity_key__in={key for _feed, key in article_keys},
     )
     keys = {(feed, key): pk for pk, feed, key in articles.values_list("pk", "feed_id", "identity_key")}
 
@@ -98,12 +101,12 @@ def take_answers(
         return keys.get((feeds.get(feed_url, 0), digest(identity)), 0)
 
     before = subscriber.model_tasks.count()
-    made = []
+    tasks = []
     for row in rows:
         article = key_of(row.feed_url, row.identity) if row.identity else None
-        answer = cleaned(row.answer[:MAX_TEXT_BYTES])
+        answer_text = cleaned(row.answer[:MAX_TEXT_BYTES])
         has_language = not row.language or english_name(row.language)
-        if not answer or row.kind not in KINDS or not has_language or article == 0:
+        if not answer_text or row.kind not in KINDS or not has_language or article == 0:
             continue
         if article is None and not row.named:
             continue
@@ -115,7 +118,7 @@ def take_answers(
         moment = (
             row.finished if row.finished is None or row.finished.tzinfo else row.finished.replace(tzinfo=UTC)
         )
-        made.append(
+        tasks.append(
             ModelTask(
                 subscriber=subscriber,
                 kind=row.kind,
@@ -123,7 +126,7 @@ def take_answers(
                 language=row.language,
                 digest=digest_of_bytes(
                     msgspec.json.encode(
-                        ["file", subscriber.pk, article, row.kind, row.language, row.question, answer]
+                        ["file", subscriber.pk, article, row.kind, row.language, row.question, answer_text]
                     )
                 ),
                 is_cut=row.is_cut,
@@ -133,10 +136,10 @@ def take_answers(
                 created=now,
                 due=now,
                 finished=min(moment or now, now),
-                answer=answer,
+                answer=answer_text,
             )
         )
-    ModelTask.objects.bulk_create(made, ignore_conflicts=True, batch_size=200)
+    ModelTask.objects.bulk_create(tasks, ignore_conflicts=True, batch_size=200)
     return subscriber.model_tasks.count() - before
 
 
@@ -147,11 +150,11 @@ def _fitting(row: AnswerRow) -> CheckedAnswer:
     return CheckedAnswer(
         [
             msgspec.structs.replace(
-                one,
-                text=cleaned(one.text[:MAX_TEXT_BYTES]),
-                sources=[number for number in one.sources if number in numbers],
+                sentence,
+                text=cleaned(sentence.text[:MAX_TEXT_BYTES]),
+                sources=[number for number in sentence.sources if number in numbers],
             )
-            for one in checked.sentences[:MAX_SENTENCES]
+            for sentence in checked.sentences[:MAX_SENTENCES]
         ],
         max(checked.taken_out, 0),
     )

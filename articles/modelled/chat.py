@@ -213,8 +213,8 @@ class AnswerReader:
             self._is_stream = not begin.startswith((b"{", b"[", b"<"))
         if not self._is_stream or b"\n" not in piece:
             return
-        *lines, rest = self._pending.split(b"\n")
-        self._pending = rest
+        *lines, remainder = self._pending.split(b"\n")
+        self._pending = remainder
         for line in lines:
             self._take_line(bytes(line).strip())
             if self.has_ended:

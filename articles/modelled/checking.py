@@ -61,18 +61,18 @@ class CheckedAnswer(msgspec.Struct, frozen=True):
     taken_out: int = 0
 
 
-def check(answer: str, texts: Sequence[str]) -> CheckedAnswer:
+def check(answer_text: str, texts: Sequence[str]) -> CheckedAnswer:
     """Check an answer against the texts of its articles, which are numbered from 1."""
     plain_texts = [plain(text) for text in texts]
     checked, taken_out = [], 0
-    for line in answer.replace(TAKEN_OUT, "").splitlines():
+    for line in answer_text.replace(TAKEN_OUT, "").splitlines():
         begins = True
         for sentence in split(_BULLET.sub("", line.strip()).replace("**", "")):
-            one = _check_sentence(sentence, plain_texts, begins=begins)
-            if not one.text:
+            checked_sentence = _check_sentence(sentence, plain_texts, begins=begins)
+            if not checked_sentence.text:
                 continue
-            checked.append(one)
-            taken_out += one.text.count(TAKEN_OUT)
+            checked.append(checked_sentence)
+            taken_out += checked_sentence.text.count(TAKEN_OUT)
             begins = False
     return CheckedAnswer(checked, taken_out)
 
@@ -82,16 +82,16 @@ def split(line: str) -> list[str]:
     whole: list[str] = []
     pieces = sentences(line)
     for index, piece in enumerate(pieces):
-        rest = piece
+        remainder = piece
         if whole and _is_torn(whole[-1], pieces[index : index + MAX_QUOTED_SENTENCES]):
             whole[-1] += " " + piece
             continue
-        leading = _LEADING_NUMBERS.match(rest)
-        if whole and leading and (leading.end() == len(rest) or not _NUMBERS.search(whole[-1])):
+        leading = _LEADING_NUMBERS.match(remainder)
+        if whole and leading and (leading.end() == len(remainder) or not _NUMBERS.search(whole[-1])):
             whole[-1] += " " + leading[0].strip()
-            rest = rest[leading.end() :].strip()
-        if rest:
-            whole.append(rest)
+            remainder = remainder[leading.end() :].strip()
+        if remainder:
+            whole.append(remainder)
     return whole
 
 
@@ -118,7 +118,7 @@ def holds(text: str, quotation: str) -> bool:
 
 
 def _check_sentence(sentence: str, texts: Sequence[str], *, begins: bool) -> CheckedSentence:
-    named = [number for number in _numbers_in(sentence) if 1 <= number <= len(texts)]
+    cited_numbers = [number for number in _numbers_in(sentence) if 1 <= number <= len(texts)]
     body = _BEFORE_SIGN.sub(r"\1", _NUMBERS.sub("", sentence)).strip()
     if not any(character.isalnum() for character in body):
         body = ""
@@ -129,7 +129,7 @@ def _check_sentence(sentence: str, texts: Sequence[str], *, begins: bool) -> Che
         quotation = next(group for group in match.groups() if group is not None)
         if len(words(quotation)) < MIN_QUOTED_WORDS:
             return match[0]
-        number = next((each for each in named if holds(texts[each - 1], quotation)), 0)
+        number = next((each for each in cited_numbers if holds(texts[each - 1], quotation)), 0)
         if number:
             proven.append(number)
             return match[0]
@@ -140,8 +140,8 @@ def _check_sentence(sentence: str, texts: Sequence[str], *, begins: bool) -> Che
         return match[0]
 
     text = _QUOTATION.sub(look, body)
-    kept = named if proven or not elsewhere else []
-    return CheckedSentence(text, list(dict.fromkeys([*kept, *elsewhere])), begins, bool(elsewhere))
+    valid_numbers = cited_numbers if proven or not elsewhere else []
+    return CheckedSentence(text, list(dict.fromkeys([*valid_numbers, *elsewhere])), begins, bool(elsewhere))
 
 
 def _numbers_in(sentence: str) -> list[int]:
@@ -176,7 +176,7 @@ def _places(text: str, part: str, start: int) -> Iterator[int]:
         begin = text.find(part, begin + 1)
 
 
-def _joins(left: str, right: str) -> bool:
+def _joins(first: str, second: str) -> bool:
     """Return whether two neighbouring characters belong to one word."""
-    both = left.isalnum() and right.isalnum()
-    return both and not (_CJK_LETTER.match(left) or _CJK_LETTER.match(right))
+    both = first.isalnum() and second.isalnum()
+    return both and not (_CJK_LETTER.match(first) or _CJK_LETTER.match(second))

@@ -48,9 +48,9 @@ class Prompt(msgspec.Struct, frozen=True):
 
 def summary(title: str, text: str, language: str) -> Prompt:
     """Return the prompt for a summary in a language, "" for the article's own."""
-    wanted = f"in {language}" if language else "in the language of the article"
+    phrase = f"in {language}" if language else "in the language of the article"
     return _prompt(
-        f"Summarise the article {wanted}, in three to five sentences of plain text. Tell what it says and"
+        f"Summarise the article {phrase}, in three to five sentences of plain text. Tell what it says and"
         " nothing else: no heading, no opinion of yours, nothing that does not stand in it.",
         title,
         text,
@@ -98,11 +98,11 @@ def brief(articles: Sequence[QuotedArticle], language: str) -> Prompt:
 
 def tags(title: str, text: str, labels: Sequence[str]) -> Prompt:
     """Return the prompt for labels of an article: some of a person's own, and at most two new ones."""
-    own = ", ".join(_quoted(" ".join(label.split())) for label in labels) or "none yet"
+    label_list = ", ".join(_quoted(" ".join(label.split())) for label in labels) or "none yet"
     return _prompt(
         "Choose labels under which a reader would file the article: at most five of the reader's own labels,"
         " copied letter by letter, and at most two new ones of one or two words, in the language of the"
-        f" article. Answer with the labels alone, one a line. The reader's own labels: {own}.",
+        f" article. Answer with the labels alone, one a line. The reader's own labels: {label_list}.",
         title,
         text,
     )

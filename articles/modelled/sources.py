@@ -43,12 +43,12 @@ def question_words(question: str) -> list[str]:
 
 def found_by(question: str) -> list[int]:
     """Return the keys of articles with all words of a question, then of those with some, the best first."""
-    wanted = question_words(question)
-    if not wanted:
+    terms = question_words(question)
+    if not terms:
         return []
-    keys = _matches(" ".join(wanted))
-    if len(keys) < MAX_FOUND and len(wanted) > 1:
-        keys += _matches(" or ".join(wanted))
+    keys = _matches(" ".join(terms))
+    if len(keys) < MAX_FOUND and len(terms) > 1:
+        keys += _matches(" or ".join(terms))
     return once_a_page(list(dict.fromkeys(keys)))[:MAX_FOUND]
 
 
@@ -74,9 +74,11 @@ def of_day(subscriber: Subscriber, now: datetime) -> list[int]:
     recent = followed_articles(subscriber).filter(published__gt=now - BRIEF_TIME, published__lte=now)
     recent = once_a_story(recent.exclude(pk__in=hidden_articles(subscriber)), subscriber)
     keys = [placed.article_id for placed in ranked(subscriber, recent, 4 * MAX_IN_BRIEF)]
-    told = set(Enrichment.objects.filter(pk__in=keys, story__isnull=False).values_list("pk", flat=True))
+    keys_in_stories = set(
+        Enrichment.objects.filter(pk__in=keys, story__isnull=False).values_list("pk", flat=True)
+    )
     # The sort is stable: within both parts the order is that of interest.
-    return sorted(once_a_page(keys), key=lambda key: key not in told)[:MAX_IN_BRIEF]
+    return sorted(once_a_page(keys), key=lambda key: key not in keys_in_stories)[:MAX_IN_BRIEF]
 
 
 def sentences_of(articles: Sequence[Article]) -> list[QuotedArticle]:
@@ -93,8 +95,8 @@ def articles_of(keys: Sequence[int]) -> list[Article]:
     by_key = rows.only(
         "title", "text", "url", "identity", "published", "language", "feed__title", "feed__url"
     )
-    known = by_key.in_bulk()
-    return [known[key] for key in keys if key in known]
+    articles = by_key.in_bulk()
+    return [articles[key] for key in keys if key in articles]
 
 
 def keys_in(subject: Mapping[str, object]) -> list[int]:

@@ -129,11 +129,11 @@ def sourced(row: ModelTask) -> SourcedAnswer | None:
     articles = Article.objects.filter(pk__in=keys).select_related("feed").only(*_SHOWN).in_bulk()
     sources = [ShownSource(number, articles.get(key)) for number, key in enumerate(keys, 1)]
     paragraphs: list[list[ShownSentence]] = []
-    for one in sentences:
-        if one.begins or not paragraphs:
+    for sentence in sentences:
+        if sentence.begins or not paragraphs:
             paragraphs.append([])
-        named = [sources[number - 1] for number in one.sources]
-        paragraphs[-1].append(ShownSentence(one.text, named, one.is_corrected))
+        cited_sources = [sources[number - 1] for number in sentence.sources]
+        paragraphs[-1].append(ShownSentence(sentence.text, cited_sources, sentence.is_corrected))
     checked = msgspec.convert(row.subject[CHECKED], CheckedAnswer)
     return SourcedAnswer(paragraphs, sources, checked.taken_out)
 
@@ -145,7 +145,8 @@ def checked_sentences(row: ModelTask) -> list[CheckedSentence]:
     instead = "[" + _("a quotation that is not in the article was taken out") + "]"
     checked = msgspec.convert(row.subject[CHECKED], CheckedAnswer)
     return [
-        msgspec.structs.replace(one, text=one.text.replace(TAKEN_OUT, instead)) for one in checked.sentences
+        msgspec.structs.replace(sentence, text=sentence.text.replace(TAKEN_OUT, instead))
+        for sentence in checked.sentences
     ]
 
 
@@ -160,8 +161,8 @@ def address_of(row: ModelTask) -> str:
 def _labels(row: ModelTask) -> list[str]:
     if row.kind != "tags" or row.state != ModelTask.State.DONE:
         return []
-    given = Mark.objects.filter(subscriber=row.subscriber_id, article=row.article_id)
-    labels = given.values_list("labels", flat=True).first() or []
+    marks = Mark.objects.filter(subscriber=row.subscriber_id, article=row.article_id)
+    labels = marks.values_list("labels", flat=True).first() or []
     return [label_named(label) for label in proposed_labels(row.answer, labels_of(row.subscriber), labels)]
 
 

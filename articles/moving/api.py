@@ -72,7 +72,7 @@ class MoveSerializer(serializers.ModelSerializer[Move]):
         return sentence_of(move)
 
     def get_left_out(self, move: Move) -> list[str]:
-        return [translated(one) for one in move.left_out]
+        return [translated(line) for line in move.left_out]
 
 
 @extend_schema_view(
@@ -98,15 +98,15 @@ class MoveViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gen
         """Begin to take an account over, or to count what would come; ask again how far it is."""
         serializer = NewMoveSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        wanted, subscriber = serializer.validated_data, subscriber_of(request.user)
+        options, subscriber = serializer.validated_data, subscriber_of(request.user)
         try:
-            if file := wanted.get("file"):
+            if file := options.get("file"):
                 data = file.read(MAX_FILE + 1)
-                move = begin_file(subscriber, file.name or "", data, is_rehearsal=wanted["rehearsal"])
+                move = begin_file(subscriber, file.name or "", data, is_rehearsal=options["rehearsal"])
             else:
                 move = begin_move(
-                    subscriber, wanted["kind"], wanted["url"], wanted.get("login", ""), wanted["secret"],
-                    is_rehearsal=wanted["rehearsal"],
+                    subscriber, options["kind"], options["url"], options.get("login", ""), options["secret"],
+                    is_rehearsal=options["rehearsal"],
                 )  # fmt: skip
         except (MovingError, LimitReached) as error:
             raise ValidationError({"detail": translated(str(error))}) from error

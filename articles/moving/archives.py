@@ -30,7 +30,7 @@ def files_in(data: bytes) -> Iterator[tuple[str, bytes]]:
 
     Raises MovingError for one that is damaged, locked, or unpacks to more than 256 MB.
     """
-    left = MAX_UNPACKED
+    remaining_bytes = MAX_UNPACKED
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         if len(archive.infolist()) > MAX_FILES:
@@ -38,8 +38,8 @@ def files_in(data: bytes) -> Iterator[tuple[str, bytes]]:
         for info in sorted(archive.infolist(), key=lambda info: info.filename.lower().endswith(".json")):
             if not _is_read(info):
                 continue
-            content = _unpacked(archive, info, left)
-            left -= len(content)
+            content = _unpacked(archive, info, remaining_bytes)
+            remaining_bytes -= len(content)
             yield info.filename, content
     except RuntimeError:  # as zipfile says that it needs a password, or does not know a packing
         raise MovingError("locked", gettext_noop("This zip file is locked, or cannot be unpacked.")) from None
@@ -53,11 +53,11 @@ def _is_read(info: zipfile.ZipInfo) -> bool:
     return path.lower().endswith(_ENDS) and not info.is_dir() and not is_hidden
 
 
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, max_bytes: int) -> bytes:
     content = bytearray()
     with archive.open(info) as stream:
         while piece := stream.read(_PIECE):
             content += piece
-            if len(content) > most:
+            if len(content) > max_bytes:
                 raise MovingError("too-large", gettext_noop("This zip file unpacks to more than 256 MB."))
     return bytes(content)

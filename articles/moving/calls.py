@@ -40,10 +40,10 @@ def read_export_file(name: str, data: bytes) -> MovedPart:
     return _part(READ_EXPORT, {"name": name[:500]}, data, FILE_SECONDS, MAX_EXPORT)
 
 
-def _part(program: str, request: dict[str, object], body: bytes, seconds: float, most: int) -> MovedPart:
+def _part(program: str, request: dict[str, object], body: bytes, seconds: float, max_bytes: int) -> MovedPart:
     try:
-        answer = client.programs.call(program, request, body, seconds=seconds, max_bytes=most)
-        return msgspec.msgpack.decode(answer, type=MovedPart)
+        reply = client.programs.call(program, request, body, seconds=seconds, max_bytes=max_bytes)
+        return msgspec.msgpack.decode(reply, type=MovedPart)
     except ProgramError as error:
         raise MovingError(error.kind, _sentence(error)) from None
     except msgspec.MsgspecError:

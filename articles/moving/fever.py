@@ -90,11 +90,11 @@ class _Client:
 
     def ask(self, *lists: str, **query: object) -> Mapping[str, Any]:
         """Return an answer with these lists. Raises MovingError, "wrong-place" if no Fever is here."""
-        wanted: dict[str, object] = {"api": "", **dict.fromkeys(lists, ""), **query}
-        answer = self.http.post(self.base, {"api_key": self.key}, wanted)
-        if answer.is_page or answer.status in (404, 405, 410):
+        parameters: dict[str, object] = {"api": "", **dict.fromkeys(lists, ""), **query}
+        response = self.http.post(self.base, {"api_key": self.key}, parameters)
+        if response.is_page or response.status in (404, 405, 410):
             raise MovingError("wrong-place", gettext_noop("the server has no such interface at this address"))
-        value = fields(answer.json())
+        value = fields(response.json())
         if "api_version" not in value and "auth" not in value:
             raise MovingError("wrong-place", gettext_noop("the server has no such interface at this address"))
         if number(value.get("auth")) != 1 and value.get("auth") is not True:
@@ -154,15 +154,15 @@ def _moved_feeds(groups: Mapping[str, Any], feeds: Mapping[str, Any]) -> Iterabl
 
 def _starred(client: _Client, cursor: FeverCursor, requests: int) -> MovedPart:
     """Return starred items by their ids, some pages at once."""
-    said = client.ask("feeds", "saved_item_ids")
-    keys = [number(key) for key in text(said.get("saved_item_ids")).split(",")]
-    left = sorted({key for key in keys if key is not None and key > cursor.after})
-    now = left[: PAGE * requests]
+    reply = client.ask("feeds", "saved_item_ids")
+    keys = [number(key) for key in text(reply.get("saved_item_ids")).split(",")]
+    pending_ids = sorted({key for key in keys if key is not None and key > cursor.after})
+    now = pending_ids[: PAGE * requests]
     items: list[MovedItem] = []
     for start in range(0, len(now), PAGE):
         page = client.ask("items", with_ids=",".join(map(str, now[start : start + PAGE])))
-        items += _moved(page, _urls(said), starred=True)
-    if len(left) > len(now):
+        items += _moved(page, _urls(reply), starred=True)
+    if len(pending_ids) > len(now):
         after = msgspec.structs.replace(cursor, after=now[-1])
     else:
         after = msgspec.structs.replace(cursor, phase="all", after=0)
@@ -171,14 +171,14 @@ def _starred(client: _Client, cursor: FeverCursor, requests: int) -> MovedPart:
 
 def _all(client: _Client, cursor: FeverCursor, requests: int) -> MovedPart:
     """Return the items after an id, some pages at once."""
-    said = client.ask("feeds")
+    reply = client.ask("feeds")
     items: list[MovedItem] = []
     last, about, is_done = cursor.after, cursor.about, False
     for _ in range(requests):
         page = client.ask("items", since_id=last)
         about = _total(page, about)
         ids = [key for row in objects(page.get("items")) if (key := number(row.get("id"))) is not None]
-        items += _moved(page, _urls(said))
+        items += _moved(page, _urls(reply))
         is_done = max(ids, default=last) <= last
         if is_done:
             break
@@ -192,8 +192,8 @@ def _total(page: Mapping[str, Any], before: int) -> int:
     return total if total is not None and total >= 0 else before
 
 
-def _urls(said: Mapping[str, Any]) -> dict[int | None, str]:
-    return {number(row.get("id")): text(row.get("url")) for row in objects(said.get("feeds"))}
+def _urls(reply: Mapping[str, Any]) -> dict[int | None, str]:
+    return {number(row.get("id")): text(row.get("url")) for row in objects(reply.get("feeds"))}
 
 
 def _moved(

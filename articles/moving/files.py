@@ -71,16 +71,16 @@ class _Export:
 
     def read_all(self, files: Iterator[tuple[str, bytes]]) -> None:
         """Read the files of an archive, of which some may be of other kinds. Raises MovingError."""
-        known = 0
+        read_count = 0
         for name, data in files:
             try:
                 self.read(name, data)
-                known += 1
+                read_count += 1
             except MovingError as error:
                 if error.kind not in (UNKNOWN, "not-xml"):
                     raise
                 self._left_out[UNREAD_FILES] = None
-        if not known:
+        if not read_count:
             raise _unknown()
 
     def read(self, name: str, data: bytes) -> None:
@@ -172,10 +172,10 @@ def _stream(name: str, value: Row) -> Iterator[MovedItem]:
     """Yield the items of a stream in Google Reader's format; those of the starred ones are starred."""
     stream = text(value.get("id"))
     is_starred = stream.endswith("/state/com.google/starred") or _file_name(name).startswith("starred")
-    own = web_url(stream.removeprefix("feed/"))
+    stream_url = web_url(stream.removeprefix("feed/"))
     for item in objects(value.get("items")):
         # The person's folders may be among the labels: nothing in such a file tells one from the other.
-        yield item_of(item, {"": own}, starred=is_starred)
+        yield item_of(item, {"": stream_url}, starred=is_starred)
 
 
 def _file_name(path: str) -> str:

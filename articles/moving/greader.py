@@ -161,21 +161,21 @@ def _token(account: ForeignAccount, base: str, http: Http) -> str:
         "source": "freshet",
         "client": "freshet",
     }
-    answer = http.post(f"{base}/accounts/ClientLogin", form)
-    return _token_in(answer)
+    response = http.post(f"{base}/accounts/ClientLogin", form)
+    return _token_in(response)
 
 
-def _token_in(answer: ServerAnswer) -> str:
-    lines = dict(line.strip().partition("=")[::2] for line in answer.text[:20_000].splitlines())
+def _token_in(response: ServerAnswer) -> str:
+    lines = dict(line.strip().partition("=")[::2] for line in response.text[:20_000].splitlines())
     token = lines.get("Auth", "")
-    if answer.status == 200 and token and not answer.is_page and token.isascii() and token.isprintable():
+    if response.status == 200 and token and not response.is_page and token.isascii() and token.isprintable():
         return token
-    if answer.is_page or answer.status in (404, 405, 410):
+    if response.is_page or response.status in (404, 405, 410):
         # Pages of people's sign-in answer so, too; whether it was the password is known after all places.
-        raise MovingError("wrong-place", "") from (wrong_login() if answer.status in (401, 403) else None)
-    if answer.status in (200, 400, 401, 403):
+        raise MovingError("wrong-place", "") from (wrong_login() if response.status in (401, 403) else None)
+    if response.status in (200, 400, 401, 403):
         raise wrong_login()
-    check_status(answer)
+    check_status(response)
     raise MovingError("wrong-place", "")
 
 
@@ -186,22 +186,22 @@ def _feeds(session: _Session, cursor: StreamCursor) -> MovedPart:
     return MovedPart(feeds=subscriptions.feeds, left_out=(NO_FILTERS, UNKNOWN_STARS), cursor=_written(after))
 
 
-def _labels(answer: object, subscriptions: Subscriptions) -> Iterator[str]:
+def _labels(reply: object, subscriptions: Subscriptions) -> Iterator[str]:
     """Yield the labels that are no folders. Some servers name the type, for others a feed must be inside."""
-    seen = set(subscriptions.folders)
-    for tag in objects(fields(answer).get("tags")):
+    excluded_names = set(subscriptions.folders)
+    for tag in objects(fields(reply).get("tags")):
         name = storable(label_of(tag.get("id")), LIMITS.address)
-        if name and name not in seen and tag.get("type") not in _NO_LABELS:
-            seen.add(name)
+        if name and name not in excluded_names and tag.get("type") not in _NO_LABELS:
+            excluded_names.add(name)
             yield name
 
 
-def _items(session: _Session, cursor: StreamCursor, most: int) -> MovedPart:
+def _items(session: _Session, cursor: StreamCursor, page_size: int) -> MovedPart:
     if cursor.phase == "labels" and not cursor.labels:
         cursor = msgspec.structs.replace(cursor, phase="all")
     # The addresses behind ids, and the folders, which categories of items name as well.
     subscriptions = subscriptions_of(session.get("subscription/list").json())
-    page, by_ids = _page(session, cursor, most)
+    page, by_ids = _page(session, cursor, page_size)
     cursor = msgspec.structs.replace(cursor, by_ids=by_ids, pages=cursor.pages + 1)
     label = cursor.labels[0] if cursor.phase == "labels" else ""
     items = tuple(
@@ -228,45 +228,45 @@ def _next_stream(cursor: StreamCursor) -> StreamCursor | None:
     return msgspec.structs.replace(cursor, phase="labels" if labels else "all", labels=labels, next="")
 
 
-def _page(session: _Session, cursor: StreamCursor, most: int) -> tuple[Mapping[str, Any], bool]:
+def _page(session: _Session, cursor: StreamCursor, page_size: int) -> tuple[Mapping[str, Any], bool]:
     """Return a page of a stream, and whether the server names its items first."""
     if not cursor.by_ids:
         try:
-            answer = _smaller(session, cursor, most)
-            if isinstance(answer.get("items"), list):
-                return answer, False
+            page = _smaller(session, cursor, page_size)
+            if isinstance(page.get("items"), list):
+                return page, False
         except MovingError as error:
             if error.kind not in ("not-found", "not-understood"):
                 raise
-    return _page_by_ids(session, cursor, most), True
+    return _page_by_ids(session, cursor, page_size), True
 
 
-def _smaller(session: _Session, cursor: StreamCursor, most: int) -> Mapping[str, Any]:
+def _smaller(session: _Session, cursor: StreamCursor, page_size: int) -> Mapping[str, Any]:
     """Return a page of a stream, with fewer items if they are too large together."""
     # The Old Reader takes the stream from the query, others from the path.
-    query: dict[str, object] = {"n": most, "s": cursor.stream}
+    query: dict[str, object] = {"n": page_size, "s": cursor.stream}
     if cursor.next:
         query["c"] = cursor.next
     path = f"stream/contents/{quote(cursor.stream, safe='/-')}"
     try:
         return fields(session.get(path, **query).json())
     except MovingError as error:
-        if error.kind != "too-large" or most <= FEWEST:
+        if error.kind != "too-large" or page_size <= FEWEST:
             raise
-    return fields(session.get(path, **query | {"n": max(most // 10, FEWEST)}).json())
+    return fields(session.get(path, **query | {"n": max(page_size // 10, FEWEST)}).json())
 
 
-def _page_by_ids(session: _Session, cursor: StreamCursor, most: int) -> Mapping[str, Any]:
+def _page_by_ids(session: _Session, cursor: StreamCursor, page_size: int) -> Mapping[str, Any]:
     """Return a page of a server such as Miniflux, which names the items of a stream and then gives them."""
-    query: dict[str, object] = {"s": cursor.stream, "n": most}
+    query: dict[str, object] = {"s": cursor.stream, "n": page_size}
     if cursor.next:
         query["c"] = cursor.next
-    named = fields(session.get("stream/items/ids", **query).json())
-    ids = [key for row in objects(named.get("itemRefs"))[:most] if (key := text(row.get("id")))]
+    id_page = fields(session.get("stream/items/ids", **query).json())
+    ids = [key for row in objects(id_page.get("itemRefs"))[:page_size] if (key := text(row.get("id")))]
     if not ids:
         return {}
     token = session.get("token")
     check_status(token)
     form = {"i": ids, "T": token.text.strip()[:1000]}
-    given = fields(session.post("stream/items/contents", form).json())
-    return {"items": given.get("items"), "continuation": named.get("continuation")}
+    contents = fields(session.post("stream/items/contents", form).json())
+    return {"items": contents.get("items"), "continuation": id_page.get("continuation")}

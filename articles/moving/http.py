@@ -23,7 +23,7 @@ MAX_ANSWER = 20_000_000
 SPACING = 1.0
 """Seconds between the begins of two requests."""
 SILENCE_SECONDS, ANSWER_SECONDS = 20.0, 45.0
-USUAL_WAIT, LONGEST_WAIT = 60.0, 86_400.0
+USUAL_WAIT, MAX_WAIT = 60.0, 86_400.0
 """Seconds that are waited where a server does not say how long, and at most."""
 MAX_REDIRECTS = 5
 MAX_DEPTH = 100
@@ -104,19 +104,19 @@ class Http:
         """Return the answer to a POST with a form, as `get` does."""
         return self._answer("POST", url, query=query, form=form, headers=headers)
 
-    def _answer(self, method: str, url: str, **given: Any) -> ServerAnswer:
+    def _answer(self, method: str, url: str, **arguments: Any) -> ServerAnswer:
         try:
             for _ in range(MAX_REDIRECTS):
-                answer, target = self._once(method, url, **given)
+                response, target = self._once(method, url, **arguments)
                 if not target:
-                    return answer
+                    return response
                 if not _is_same_server(url, target):
                     raise MovingError(
                         "elsewhere",
                         gettext_noop("the server sends us to another one, which does not get the password"),
                     )
                 # The target of a redirect has the query in it.
-                url, given["query"] = target, None
+                url, arguments["query"] = target, None
         except (requests.RequestException, OSError, UnicodeError, ValueError) as error:
             raise _failure(error) from None
         # As FreshRSS does for every address that it does not know.
@@ -145,12 +145,12 @@ class Http:
             allow_redirects=False,
             timeout=(CONNECT_SECONDS, SILENCE_SECONDS),
         ) as response:
-            status, said = response.status_code, response.headers
-            if status == 429 or (status == 503 and "Retry-After" in said):
-                raise WaitError(_wait(said))
-            target = urljoin(url, said.get("Location", "")) if status in _REDIRECTS else ""
+            status, response_headers = response.status_code, response.headers
+            if status == 429 or (status == 503 and "Retry-After" in response_headers):
+                raise WaitError(_wait(response_headers))
+            target = urljoin(url, response_headers.get("Location", "")) if status in _REDIRECTS else ""
             body = b"" if target else _body(response)
-            return ServerAnswer(status, said.get("Content-Type", "").lower(), body), target
+            return ServerAnswer(status, response_headers.get("Content-Type", "").lower(), body), target
 
     def _pace(self) -> None:
         if (pause := self._next - time.monotonic()) > 0:
@@ -158,15 +158,15 @@ class Http:
         self._next = time.monotonic() + SPACING
 
 
-def check_status(answer: ServerAnswer) -> None:
+def check_status(response: ServerAnswer) -> None:
     """Raise MovingError unless an answer's status is that of success."""
-    if answer.status in (401, 403):
+    if response.status in (401, 403):
         raise wrong_login()
-    if answer.status in (404, 405, 410):
+    if response.status in (404, 405, 410):
         raise MovingError("not-found", gettext_noop("the server has no such interface at this address"))
-    if answer.status >= 500:
+    if response.status >= 500:
         raise MovingError("no-server", gettext_noop("the server answers that it has a fault of its own"))
-    if not 200 <= answer.status < 300:
+    if not 200 <= response.status < 300:
         raise MovingError("not-understood", gettext_noop("the server does not take the request"))
 
 
@@ -221,18 +221,18 @@ def _body(response: requests.Response) -> bytes:
 
 def _wait(headers: Mapping[str, str]) -> float:
     """Return the seconds that a server asks to wait. Inoreader has a header of its own."""
-    said = (headers.get("Retry-After") or headers.get("X-Reader-Limits-Reset-After") or "").strip()
+    header = (headers.get("Retry-After") or headers.get("X-Reader-Limits-Reset-After") or "").strip()
     try:
-        seconds = float(said)
+        seconds = float(header)
     except ValueError:
         try:
-            moment = parsedate_to_datetime(said)
+            moment = parsedate_to_datetime(header)
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             seconds = (moment - datetime.now(UTC)).total_seconds()
         except (ValueError, TypeError, OverflowError):
             seconds = USUAL_WAIT
     # Written so that "nan" is bounded, too.
-    return seconds if 1.0 <= seconds <= LONGEST_WAIT else (LONGEST_WAIT if seconds > 1.0 else 1.0)
+    return seconds if 1.0 <= seconds <= MAX_WAIT else (MAX_WAIT if seconds > 1.0 else 1.0)
 
 
 def _failure(error: Exception) -> MovingError:

@@ -80,10 +80,10 @@ class _Client:
         self._http = http
 
     def get(self, path: str, **query: object) -> Any:
-        answer = self._http.get(f"{self._base}/v1/{path}", query, self._headers, self._basic)
-        if answer.is_page and answer.status not in (401, 403):
+        response = self._http.get(f"{self._base}/v1/{path}", query, self._headers, self._basic)
+        if response.is_page and response.status not in (401, 403):
             raise MovingError("no-interface", gettext_noop("no Miniflux server was found at this address"))
-        return answer.json()
+        return response.json()
 
 
 def _feeds(client: _Client, cursor: MinifluxCursor) -> MovedPart:
@@ -119,8 +119,8 @@ def _left_out(rows: list[Mapping[str, Any]]) -> Iterator[str]:
         yield NO_PASSWORDS
 
 
-def _items(client: _Client, cursor: MinifluxCursor, most: int) -> MovedPart:
-    page = _page(client, cursor, most)
+def _items(client: _Client, cursor: MinifluxCursor, page_size: int) -> MovedPart:
+    page = _page(client, cursor, page_size)
     rows = objects(page.get("entries"))
     last = max((key for row in rows if (key := number(row.get("id"))) is not None), default=cursor.after)
     # `total` counts the entries after the id, so only the first page's is that of all.
@@ -135,18 +135,18 @@ def _items(client: _Client, cursor: MinifluxCursor, most: int) -> MovedPart:
     return MovedPart(items=items, cursor=_written(after) if after else "", about=about)
 
 
-def _page(client: _Client, cursor: MinifluxCursor, most: int) -> Mapping[str, Any]:
+def _page(client: _Client, cursor: MinifluxCursor, page_size: int) -> Mapping[str, Any]:
     """Return the entries after an id, fewer of them if they are too large together."""
-    query: dict[str, object] = {"order": "id", "direction": "asc", "limit": max(most, FEWEST)}
+    query: dict[str, object] = {"order": "id", "direction": "asc", "limit": max(page_size, FEWEST)}
     query["after_entry_id"] = cursor.after
     if cursor.phase == "starred":
         query["starred"] = "true"
     try:
         return fields(client.get("entries", **query))
     except MovingError as error:
-        if error.kind != "too-large" or most <= FEWEST:
+        if error.kind != "too-large" or page_size <= FEWEST:
             raise
-    return fields(client.get("entries", **query | {"limit": max(most // 10, FEWEST)}))
+    return fields(client.get("entries", **query | {"limit": max(page_size // 10, FEWEST)}))
 
 
 def _item(row: Mapping[str, Any]) -> MovedItem:

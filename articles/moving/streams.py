@@ -41,12 +41,12 @@ def label_of(category: object) -> str:
     return match[1] if match else ""
 
 
-def subscriptions_of(answer: object) -> Subscriptions:
+def subscriptions_of(reply: object) -> Subscriptions:
     """Read the answer to `subscription/list`. Of several folders of a feed the first is its folder."""
     feeds: list[MovedFeed] = []
     urls: dict[str, str] = {}
     folders: set[str] = set()
-    for row in objects(fields(answer).get("subscriptions")):
+    for row in objects(fields(reply).get("subscriptions")):
         key = text(row.get("id"))
         around = [
             label_of(category.get("id")) or text(category.get("label"))
@@ -79,7 +79,7 @@ def item_of(
     categories = item.get("categories")
     names = [text(name) for name in categories] if isinstance(categories, list) else []
     states = {match[1] for name in names if (match := _STATE.fullmatch(name))}
-    labels = [found for name in names if (found := label_of(name)) and found not in folders]
+    labels = [item_label for name in names if (item_label := label_of(name)) and item_label not in folders]
     return moved_item(
         feed_url=_feed_url(fields(item.get("origin")), urls),
         # Not `html.unescape`, for which `&copy=1` has a sign in it.

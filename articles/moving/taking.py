@@ -196,8 +196,10 @@ def _follow(move: Move, feeds: Sequence[MovedFeed]) -> None:
     move.count("feeds", len(feeds))
     move.count("folders", len({folder_named(feed.folder) for feed in feeds} - {""}))
     if move.is_rehearsal:
-        known = set(Feed.objects.filter(url__in=[feed.url for feed in feeds]).values_list("url", flat=True))
-        move.count("feeds_known", len(known))
+        existing_urls = set(
+            Feed.objects.filter(url__in=[feed.url for feed in feeds]).values_list("url", flat=True)
+        )
+        move.count("feeds_known", len(existing_urls))
         return
     subscriber = move.subscriber
     for feed, outcome in zip(
@@ -227,8 +229,8 @@ def _take_foreign(move: Move, foreign: ForeignFilter) -> None:
         _leave_out(move, [foreign.text])
         return
     for take in _take_filter:
-        made, left_out = take(move.subscriber, foreign, feed, move.is_rehearsal)
-        move.count("rules", made)
+        rule_count, left_out = take(move.subscriber, foreign, feed, move.is_rehearsal)
+        move.count("rules", rule_count)
         _leave_out(move, left_out)
 
 
@@ -266,12 +268,12 @@ def _store(move: Move, now: datetime) -> float | None:
         items = msgspec.msgpack.decode(zlib.decompress(part.content), type=list[MovedItem])
         waiting = set() if now - row.created > UNVISITED else _unvisited(row.feeds.values())
         ready = [item for item in items if row.feeds.get(item.feed_url) not in waiting]
-        rest = [item for item in items if row.feeds.get(item.feed_url) in waiting]
+        waiting_items = [item for item in items if row.feeds.get(item.feed_url) in waiting]
         _store_items(row, ready, now)
         part.delete()
-        if rest:  # behind the others, which may be ready
-            packed = zlib.compress(msgspec.msgpack.encode(rest))
-            MovePart.objects.create(move=row, content=packed, number=len(rest))
+        if waiting_items:  # behind the others, which may be ready
+            packed = zlib.compress(msgspec.msgpack.encode(waiting_items))
+            MovePart.objects.create(move=row, content=packed, number=len(waiting_items))
         row.attempts = 0 if ready else row.attempts + 1
         if not ready and row.attempts >= row.parts.count():  # all of them wait
             row.not_before, row.attempts = now + PAUSE, 0
@@ -333,18 +335,18 @@ def _identities(feeds: Mapping[str, int], items: Sequence[MovedItem]) -> dict[in
     pages = {key for item in items for key in _page_keys(item.url)}
     titles = [item.title for item in items if item.title and item.published]
     columns = ("feed_id", "identity", "identity_key", "page__url_key", "url", "title", "published")
-    wanted = (
+    condition = (
         Q(identity_key__in=by_identity)
         | Q(page__url_key__in=pages)
         | Q(url__in=[item.url for item in items if item.url])
         | Q(title__in=titles)
     )
     places: dict[tuple[Any, ...], str] = {}
-    for feed, identity, key, page, url, title, published in rows.filter(wanted).values_list(*columns):
+    for feed, identity, key, page, url, title, published in rows.filter(condition).values_list(*columns):
         places[feed, "identity", key] = identity
         for place in ((feed, "page", page), (feed, "url", url), (feed, title, int(published.timestamp()))):
             places.setdefault(place, identity)
-    found = {}
+    identities = {}
     for item in items:
         feed = feeds[item.feed_url]
         ways: list[tuple[Any, ...]] = [(feed, "identity", digest(item.identity))] if item.identity else []
@@ -353,8 +355,8 @@ def _identities(feeds: Mapping[str, int], items: Sequence[MovedItem]) -> dict[in
         ways += [(feed, item.title, int(item.published))] if item.title and item.published else []
         identity = next((places[way] for way in ways if way in places), "")
         if identity:
-            found[id(item)] = identity
-    return found
+            identities[id(item)] = identity
+    return identities
 
 
 def _page_keys(url: str) -> list[object]:
@@ -375,7 +377,7 @@ def _make_articles(move: Move, items: Sequence[MovedItem], now: datetime) -> Non
     for item in items:
         is_kept = item.starred is not None or bool(item.labels)
         by_feed[move.feeds[item.feed_url], is_kept][_identity(item)] = item
-    feeds = {feed for feed, _kept in by_feed}
+    feeds = {feed for feed, _is_kept in by_feed}
     list(Feed.objects.select_for_update(no_key=True).filter(pk__in=feeds).order_by("pk"))
     for (feed, is_kept), some in sorted(by_feed.items()):
         arrival = Arrival(feed, now.timestamp(), None, "", tuple(map(_entry, some.values())), ())
@@ -393,7 +395,7 @@ def _entry(item: MovedItem) -> Entry:
 
 def _save_homeless(move: Move, items: Sequence[MovedItem], now: datetime) -> None:
     """Save what was starred or labelled in feeds that are no longer followed; the rest is left out."""
-    kept = [item for item in items if item.url and (item.starred is not None or item.labels)]
+    kept_items = [item for item in items if item.url and (item.starred is not None or item.labels)]
     rows = [
         SavedRow(
             item.url,
@@ -404,23 +406,23 @@ def _save_homeless(move: Move, items: Sequence[MovedItem], now: datetime) -> Non
             starred=_moment(item.starred, now) if item.starred is not None else None,
             published=_moment(item.published, now),
         )
-        for item in kept
+        for item in kept_items
     ]
     pages = [
         PageToSave(
             item.url, title=item.title, saved=row.saved, content=item.content, text=item.text
         )
-        for item, row in zip(kept, rows, strict=True)
+        for item, row in zip(kept_items, rows, strict=True)
     ]  # fmt: skip
     try:
         with transaction.atomic():
             # With the other server's copy: the page may be gone from the web (a stranger's try, issue 65).
             saved = save_pages(move.subscriber, pages, now, SavedPage.Way.FILE)
-            move.count("saved", sum(not isinstance(one, BadUrl) and one.is_new for one in saved))
+            move.count("saved", sum(not isinstance(outcome, BadUrl) and outcome.is_new for outcome in saved))
             take_saved_pages(move.subscriber, rows, now)
     except LimitReached as error:
         _leave_out(move, [str(error)])
-    move.count("homeless", len(items) - len(kept))
+    move.count("homeless", len(items) - len(kept_items))
 
 
 def _moment(seconds: float | None, now: datetime) -> datetime:
@@ -430,10 +432,10 @@ def _moment(seconds: float | None, now: datetime) -> datetime:
 
 
 def _leave_out(move: Move, words: Iterable[str]) -> None:
-    known = list(dict.fromkeys([*move.left_out, *(storable(one, 500) for one in words)]))
-    if len(known) > MAX_LEFT_OUT:
-        known = [*known[: MAX_LEFT_OUT - 1], gettext_noop("and more")]
-    move.left_out = known
+    lines = list(dict.fromkeys([*move.left_out, *(storable(line, 500) for line in words)]))
+    if len(lines) > MAX_LEFT_OUT:
+        lines = [*lines[: MAX_LEFT_OUT - 1], gettext_noop("and more")]
+    move.left_out = lines
 
 
 def _end(move: Move, state: str) -> None:

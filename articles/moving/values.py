@@ -164,7 +164,7 @@ def fields(value: object) -> Mapping[str, Any]:
 
 def objects(value: object) -> list[Mapping[str, Any]]:
     """Return the objects in a list of JSON, none for anything else."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def number(value: object) -> int | None:

@@ -69,7 +69,7 @@ def one_move(request: HttpRequest, pk: int) -> HttpResponse:
         "move": move,
         "sentence": sentence_of(move),
         "came": came(move),
-        "left_out": [translated(one) for one in move.left_out],
+        "left_out": [translated(line) for line in move.left_out],
     }
     template = "moving/_move.html" if "HX-Request" in request.headers else "moving/move.html"
     return render(request, template, context)

@@ -21,8 +21,8 @@ def sentence_of(move: Move) -> str:
         return _("It ended: %(why)s.") % why
     if move.state == Move.State.STOPPED:
         return _("It was stopped. What came stays.")
-    done = _("This is what would come. Nothing was changed.")
-    return done if move.is_rehearsal else _("It is all here.")
+    message = _("This is what would come. Nothing was changed.")
+    return message if move.is_rehearsal else _("It is all here.")
 
 
 def _reading(move: Move) -> str:
@@ -34,8 +34,8 @@ def _reading(move: Move) -> str:
 
 
 def _storing(move: Move) -> str:
-    left = sum(move.parts.values_list("number", flat=True))
-    numbers = {"left": amount(left), "all": amount(int(move.counts.get("items", 0)))}
+    remaining = sum(move.parts.values_list("number", flat=True))
+    numbers = {"left": amount(remaining), "all": amount(int(move.counts.get("items", 0)))}
     return _("%(left)s of %(all)s articles are still to be stored, most when their feeds are read.") % numbers
 
 

@@ -435,14 +435,14 @@ def _interests(subscriber: Subscriber) -> Interests:
     urls = dict(Feed.objects.filter(pk__in=keys).values_list("pk", "url"))
 
     def named(values: Mapping[str, Any]) -> dict[str, Any]:
-        found = {}
+        renamed_values = {}
         for name, value in values.items():
             kind, _, key = name.partition(":")
             if kind != "feed":
-                found[name] = value
+                renamed_values[name] = value
             elif key.isdecimal() and int(key) in urls:
-                found[f"feed:{urls[int(key)]}"] = value
-        return found
+                renamed_values[f"feed:{urls[int(key)]}"] = value
+        return renamed_values
 
     beliefs = {name: (*belief,) for name, belief in weights.beliefs.items()}
     return Interests(VERSION, weights.learned, named(beliefs), named(tuned), named(muted))

@@ -43,10 +43,10 @@ def subscriber_of(user: User | AnonymousUser) -> Subscriber:
     if not user.is_authenticated:
         raise PermissionDenied("only people who are signed in follow feeds")
     try:
-        known: Subscriber = user.subscriber  # kept on the user for this request
+        subscriber: Subscriber = user.subscriber  # kept on the user for this request
     except Subscriber.DoesNotExist:
         return Subscriber.objects.get_or_create(user_id=user.pk)[0]
-    return known
+    return subscriber
 
 
 def folders_of(subscriber: Subscriber) -> list[str]:
@@ -104,9 +104,9 @@ def follow_all(subscriber: Subscriber, folders: Mapping[int, str]) -> None:
 
 def offered_feeds(subscriber: Subscriber) -> int:
     """Return the number of feeds that are here, for who follows none; 0 if they are too many to follow."""
-    most = min(limit_of(subscriber.user, "LIMIT_FEEDS") or MAX_OFFERED, MAX_OFFERED)
-    number = Feed.objects.all()[: most + 1].count()
-    return number if number <= most else 0
+    limit = min(limit_of(subscriber.user, "LIMIT_FEEDS") or MAX_OFFERED, MAX_OFFERED)
+    number = Feed.objects.all()[: limit + 1].count()
+    return number if number <= limit else 0
 
 
 def follow_offered(subscriber: Subscriber) -> None:
@@ -126,10 +126,11 @@ def check_room(subscriber: Subscriber, texts: Sequence[str]) -> None:
     if not limit or followed + len(texts) <= limit:
         return
     addresses = [address for text in texts if isinstance(address := checked(text), Address)]
-    known = known_feeds(key for address in addresses for key in address.variants)
+    existing_feeds = known_feeds(key for address in addresses for key in address.variants)
     mine = set(subscriber.subscriptions.values_list("feed_id", flat=True))
     new = sum(
-        not any(key in known and known[key].pk in mine for key in address.variants) for address in addresses
+        not any(key in existing_feeds and existing_feeds[key].pk in mine for key in address.variants)
+        for address in addresses
     )
     check_limit(subscriber.user, "LIMIT_FEEDS", followed + new, _too_many())
 

@@ -35,8 +35,8 @@ def labels_of(subscriber: Subscriber) -> list[str]:
 
 def as_known(subscriber: Subscriber, text: str) -> str:
     """Return the label that a person means who types one: in the case in which it is in use already."""
-    label, known = label_named(text), labels_of(subscriber)
-    return label if label in known else next((n for n in known if n.casefold() == label.casefold()), label)
+    label, labels = label_named(text), labels_of(subscriber)
+    return label if label in labels else next((n for n in labels if n.casefold() == label.casefold()), label)
 
 
 def labelled(subscriber: Subscriber, label: str) -> Exists:
@@ -78,16 +78,16 @@ def add_labels_to_each(subscriber: Subscriber, labels: Mapping[int, Collection[s
     Returns the labels that were left out, by article.
     """
     names = set(labels_of(subscriber)) if labels else set()
-    given: dict[int, list[str]] = {}
+    names_by_article: dict[int, list[str]] = {}
     left_out: dict[int, list[str]] = {}
-    for article, wanted in sorted(labels.items()):
-        for name in sorted({label_named(label) for label in wanted} - {""}):
+    for article, article_labels in sorted(labels.items()):
+        for name in sorted({label_named(label) for label in article_labels} - {""}):
             if name in names or len(names) < MAX_NAMES:
                 names.add(name)
-                given.setdefault(article, []).append(name)
+                names_by_article.setdefault(article, []).append(name)
             else:
                 left_out.setdefault(article, []).append(name)
-    rows = [(article, name) for article, some in given.items() for name in some[:MAX_LABELS]]
+    rows = [(article, name) for article, some in names_by_article.items() for name in some[:MAX_LABELS]]
     if rows:
         articles, each = zip(*rows, strict=True)
         with connection.cursor() as cursor:

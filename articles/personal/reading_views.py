@@ -21,14 +21,14 @@ WORDS = ("read", "unread", "star", "unstar")
 @require_safe
 def reading_list(request: HttpRequest) -> HttpResponse:
     """Lead to the reader or, with words, to the search: this was a page of its own until the reader came."""
-    given = request.GET
-    if words := given.get("q", ""):
+    parameters = request.GET
+    if words := parameters.get("q", ""):
         return HttpResponseRedirect(f"{reverse('search')}?{urlencode({'q': words})}")
-    query = {"folder": given.get("folder", "")}
-    query |= {"show": given["view"]} if given.get("view") in {"all", "starred"} else {}
-    query |= {"order": "interest"} if given.get("order") == "interest" else {}
-    kept = urlencode({name: value for name, value in query.items() if value})
-    return HttpResponseRedirect(f"{reverse('read')}?{kept}" if kept else reverse("read"))
+    query = {"folder": parameters.get("folder", "")}
+    query |= {"show": parameters["view"]} if parameters.get("view") in {"all", "starred"} else {}
+    query |= {"order": "interest"} if parameters.get("order") == "interest" else {}
+    query_string = urlencode({name: value for name, value in query.items() if value})
+    return HttpResponseRedirect(f"{reverse('read')}?{query_string}" if query_string else reverse("read"))
 
 
 @require_POST

@@ -40,8 +40,8 @@ def beginnings_for(request: HttpRequest) -> dict[str, Any]:
 @require_POST
 def begin(request: HttpRequest) -> HttpResponse:
     """Follow feeds of those to begin with, each in the folder of its topic."""
-    wanted = set(request.POST.getlist("feed"))
-    rows = [each for each in BEGINNINGS if each.url in wanted]
+    chosen_urls = set(request.POST.getlist("feed"))
+    rows = [each for each in BEGINNINGS if each.url in chosen_urls]
     if not rows:
         messages.info(request, _("Choose at least one feed."))
         return redirect("read")

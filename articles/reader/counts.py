@@ -160,7 +160,7 @@ def feeds_with(subscriber: Subscriber, article: int) -> set[int]:
     )
 
 
-def _folders(feeds: Iterable[FeedCount], kept: Iterable[str]) -> list[FolderCount]:
+def _folders(feeds: Iterable[FeedCount], folder_names: Iterable[str]) -> list[FolderCount]:
     folders: dict[str, FolderCount] = {}
     inside: defaultdict[str, int] = defaultdict(int)
     for count in feeds:
@@ -171,7 +171,7 @@ def _folders(feeds: Iterable[FeedCount], kept: Iterable[str]) -> list[FolderCoun
             inside[name] += count.once
         if count.folder:
             folders[count.folder].feeds.append(count)
-    for name in kept:
+    for name in folder_names:
         folders.setdefault(name, FolderCount(name))
     for name, folder in folders.items():
         folder.unread = inside[name]

@@ -323,7 +323,7 @@ def rows_of(
         story_key=F("enrichment__story_id"),
     )
     articles: dict[int, Any] = with_marks.in_bulk(keys)
-    kept = saved_in_words(subscriber, keys) if says_kept else {}
+    saved_notes = saved_in_words(subscriber, keys) if says_kept else {}
     members = _member_counts({article.story_key for article in articles.values()} - {None})
     return [
         Row(
@@ -334,7 +334,7 @@ def rows_of(
             also_in=members.get(article.story_key, 1) - 1,
             story=article.story_key,
             is_open=key == opened,
-            kept=kept.get(key, ""),
+            kept=saved_notes.get(key, ""),
         )
         for key in keys
         if (article := articles.get(key)) is not None
@@ -353,11 +353,11 @@ def explain_rows(
 ) -> None:
     """Set on each row why it is in a list by interest, and the subscriber's feedback on it."""
     keys = [row.article.pk for row in rows]
-    why, said = reasons(subscriber, keys, now), given(subscriber, keys)
+    why, feedback = reasons(subscriber, keys, now), given(subscriber, keys)
     for row in rows:
         key = row.article.pk
         row.why = _("Something new to try") if key in explored else why.get(key, "")
-        row.said = said[key]
+        row.said = feedback[key]
 
 
 def by_day(rows: Sequence[Row], now: datetime) -> list[Day]:

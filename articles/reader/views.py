@@ -326,9 +326,9 @@ def counts(request: HttpRequest) -> HttpResponse:
     current: Counts = context["counts"]
     if request.GET.get("total", "") == str(current.total):
         return HttpResponse(status=204)
-    shown = request.GET.get("total", "")
-    if shown.isascii() and shown.isdecimal() and len(shown) < 10 and current.total > int(shown):
-        context["fresh"] = current.total - int(shown)
+    total = request.GET.get("total", "")
+    if total.isascii() and total.isdecimal() and len(total) < 10 and current.total > int(total):
+        context["fresh"] = current.total - int(total)
         context["list"] = ReadingList.from_parameters(request.GET)
     return render(request, "read/_counts_answer.html", context)
 

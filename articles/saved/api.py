@@ -129,12 +129,12 @@ class SavedViewSet(
         """Save the page at an address; what is saved already gets the tags and the note as well."""
         serializer = NewSavedSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        given, subscriber = serializer.validated_data, subscriber_of(request.user)
-        wanted = PageToSave(
-            given["url"], title=given.get("title", ""), tags=given.get("tags", ()), note=given.get("note", "")
+        data, subscriber = serializer.validated_data, subscriber_of(request.user)
+        page = PageToSave(
+            data["url"], title=data.get("title", ""), tags=data.get("tags", ()), note=data.get("note", "")
         )
         try:
-            saved = save_page(subscriber, wanted, datetime.now(UTC), SavedPage.Way.API)
+            saved = save_page(subscriber, page, datetime.now(UTC), SavedPage.Way.API)
         except BadUrl as error:
             raise ValidationError({"url": [str(error)]}) from error
         except TooManyLabels as error:
@@ -152,22 +152,22 @@ class SavedViewSet(
         row = self.get_object()
         serializer = ChangedSavedSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        given, subscriber, now = serializer.validated_data, row.subscriber, datetime.now(UTC)
-        if "note" in given:
-            SavedPage.objects.filter(pk=row.pk).update(note=given["note"])
-        if "title" in given:
-            Article.objects.filter(pk=row.article_id).update(title=given["title"])
-        if "tags" in given:
-            tags = {label_named(tag) for tag in given["tags"]} - {""}
+        data, subscriber, now = serializer.validated_data, row.subscriber, datetime.now(UTC)
+        if "note" in data:
+            SavedPage.objects.filter(pk=row.pk).update(note=data["note"])
+        if "title" in data:
+            Article.objects.filter(pk=row.article_id).update(title=data["title"])
+        if "tags" in data:
+            tags = {label_named(tag) for tag in data["tags"]} - {""}
             remove_labels(subscriber, [row.article_id], set(row.labels or []) - tags)
             try:
                 add_labels(subscriber, [row.article_id], tags)
             except TooManyLabels as error:
                 raise ValidationError({"tags": [str(error)]}) from error
-        if "read" in given:
-            mark_read(subscriber, [row.article_id], now, read=given["read"])
-        if "starred" in given:
-            star(subscriber, [row.article_id], now, starred=given["starred"])
+        if "read" in data:
+            mark_read(subscriber, [row.article_id], now, read=data["read"])
+        if "starred" in data:
+            star(subscriber, [row.article_id], now, starred=data["starred"])
         return Response(self.get_serializer(self.get_object()).data)
 
     def perform_destroy(self, instance: SavedPage) -> None:
@@ -231,18 +231,18 @@ class HighlightViewSet(
         """Highlight words that stand in the article; the same words again are the same highlight."""
         serializer = self.get_serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        given = serializer.validated_data
+        data = serializer.validated_data
         rows = Article.objects.select_related("page").defer("search", "page__html")
-        article = get_object_or_404(rows, pk=given["article"].pk)
+        article = get_object_or_404(rows, pk=data["article"].pk)
         try:
             row = make_highlight(
                 subscriber_of(request.user),
                 article,
-                given["quote"],
-                around=(given.get("before", "")[-AROUND:], given.get("after", "")[:AROUND]),
-                color=given.get("color", Highlight.Color.IMPORTANT),
-                note=given.get("note", ""),
-                tags=given.get("tags", ()),
+                data["quote"],
+                around=(data.get("before", "")[-AROUND:], data.get("after", "")[:AROUND]),
+                color=data.get("color", Highlight.Color.IMPORTANT),
+                note=data.get("note", ""),
+                tags=data.get("tags", ()),
             )
         except NoSuchQuote as error:
             raise ValidationError({"quote": [str(error)]}) from error
@@ -253,9 +253,9 @@ class HighlightViewSet(
         row = self.get_object()
         serializer = self.get_serializer(row, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
-        given = serializer.validated_data
-        row.color, row.note = given.get("color", row.color), given.get("note", row.note)
-        row.tags = cleaned_tags(given.get("tags", row.tags))
+        data = serializer.validated_data
+        row.color, row.note = data.get("color", row.color), data.get("note", row.note)
+        row.tags = cleaned_tags(data.get("tags", row.tags))
         row.save(update_fields=["color", "note", "tags", "changed"])
         return Response(self.get_serializer(row).data)
 

@@ -34,10 +34,10 @@ def read_file(name: str, data: bytes) -> ReadFile:
     if len(data) > MAX_FILE:
         raise SavedFileError(_("The file is larger than %(most)d MB.") % {"most": MAX_FILE >> 20})
     try:
-        answer = client.programs.call(
+        reply = client.programs.call(
             READ_SAVED_FILE, {"name": name}, data, seconds=READ_SECONDS, max_bytes=MAX_READ
         )
-        return msgspec.msgpack.decode(answer, type=ReadFile)
+        return msgspec.msgpack.decode(reply, type=ReadFile)
     except ProgramError as error:
         raise SavedFileError(_sentence(error)) from error
     except msgspec.MsgspecError as error:
@@ -46,9 +46,9 @@ def read_file(name: str, data: bytes) -> ReadFile:
 
 def clean_part(part: bytes) -> list[CleanPage]:
     """Return the pages of a packed part with sanitised HTML. Raises ProgramError."""
-    answer = client.programs.call(CLEAN_SAVED_PAGES, {}, part, seconds=READ_SECONDS, max_bytes=MAX_CLEANED)
+    reply = client.programs.call(CLEAN_SAVED_PAGES, {}, part, seconds=READ_SECONDS, max_bytes=MAX_CLEANED)
     try:
-        return msgspec.msgpack.decode(answer, type=list[CleanPage])
+        return msgspec.msgpack.decode(reply, type=list[CleanPage])
     except msgspec.MsgspecError as error:
         raise ProgramError("malformed", "the process returned invalid output") from error
 

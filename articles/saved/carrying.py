@@ -110,8 +110,8 @@ def carried_collections(subscriber: Subscriber) -> Iterator[CollectionRow]:
     )  # fmt: skip
     for row in subscriber.collections.order_by("name", "id"):
         articles = []
-        for kind, *rest in row.items.order_by("added", "id").values_list(*columns)[:MAX_ITEMS]:
-            gathered = GatheredRow(*rest)
+        for kind, *values in row.items.order_by("added", "id").values_list(*columns)[:MAX_ITEMS]:
+            gathered = GatheredRow(*values)
             is_saved = kind == SAVED
             articles.append(
                 msgspec.structs.replace(gathered, feed_url="", identity="") if is_saved else gathered
@@ -173,8 +173,8 @@ def carried_pages(subscriber: Subscriber) -> Iterator[SavedRow]:
         "article__url", "article__title", "labels", "note", "saved", "was_read", "was_starred", "published",
     )  # fmt: skip
     rows = marked.order_by("saved", "id").values_list(*columns)
-    for url, title, labels, *rest in rows.iterator(chunk_size=2000):
-        yield SavedRow(url, title, labels or [], *rest)
+    for url, title, labels, *values in rows.iterator(chunk_size=2000):
+        yield SavedRow(url, title, labels or [], *values)
 
 
 def carried_highlights(subscriber: Subscriber) -> Iterator[HighlightRow]:
@@ -184,8 +184,8 @@ def carried_highlights(subscriber: Subscriber) -> Iterator[HighlightRow]:
         "article__title", "before", "after", "start", "end", "color", "note", "tags", "created",
     )  # fmt: skip
     rows = Highlight.objects.filter(subscriber=subscriber).order_by("created", "id")
-    for kind, *rest in rows.values_list(*columns).iterator(chunk_size=2000):
-        row = HighlightRow(*rest)
+    for kind, *values in rows.values_list(*columns).iterator(chunk_size=2000):
+        row = HighlightRow(*values)
         yield msgspec.structs.replace(row, feed_url="", identity="") if kind == SAVED else row
 
 
@@ -207,39 +207,41 @@ def take_highlights(
 
 @transaction.atomic
 def _save(subscriber: Subscriber, rows: Sequence[SavedRow], now: datetime) -> int:
-    wanted = [
+    pages = [
         PageToSave(row.url, title=row.title, note=row.note, saved=_possible(row.saved, now)) for row in rows
     ]
-    outcomes = save_pages(subscriber, wanted, now, SavedPage.Way.FILE)
-    taken = {
+    outcomes = save_pages(subscriber, pages, now, SavedPage.Way.FILE)
+    saved_by_article = {
         outcome.page.article_id: (outcome, row)
         for outcome, row in zip(outcomes, rows, strict=True)
         if not isinstance(outcome, BadUrl)
     }
-    for outcome, row in taken.values():
+    for outcome, row in saved_by_article.values():
         if outcome.is_new and row.published is not None:
             published = _possible(row.published, now)
             SavedPage.objects.filter(pk=outcome.page.pk).update(published=published)
     for column in ("read", "starred"):
         marks = [
             Mark(subscriber=subscriber, article_id=key, **{column: moment})
-            for key, (_outcome, row) in sorted(taken.items())
+            for key, (_outcome, row) in sorted(saved_by_article.items())
             if (moment := _possible(getattr(row, column), now))
         ]
         _store_marks(subscriber, marks, column)
-    add_labels_to_each(subscriber, {key: row.tags for key, (_outcome, row) in taken.items() if row.tags})
-    return sum(outcome.is_new for outcome, _row in taken.values())
+    add_labels_to_each(
+        subscriber, {key: row.tags for key, (_outcome, row) in saved_by_article.items() if row.tags}
+    )
+    return sum(outcome.is_new for outcome, _row in saved_by_article.values())
 
 
 def _store_marks(subscriber: Subscriber, marks: Sequence[Mark], column: str) -> None:
     """Store marks with their times; what is marked already keeps its time."""
-    known = set(
+    marked_articles = set(
         subscriber.marks.filter(article__in=[mark.article_id for mark in marks])
         .exclude(**{column: None})
         .values_list("article_id", flat=True)
     )
     Mark.objects.bulk_create(
-        [mark for mark in marks if mark.article_id not in known],
+        [mark for mark in marks if mark.article_id not in marked_articles],
         update_conflicts=True,
         unique_fields=["subscriber", "article"],
         update_fields=[column],
@@ -255,16 +257,16 @@ def _mark(
     here = set(
         subscriber.highlights.filter(article__in=set(keys.values())).values_list("article_id", "quote")
     )
-    made = []
+    highlights = []
     for number, row in enumerate(rows):
         quote = storable(row.quote, MAX_QUOTE).strip()
         if number not in keys or not quote or (keys[number], quote) in here:
             continue
         here.add((keys[number], quote))
-        made.append(_highlight(subscriber, keys[number], row, quote, now))
-    made = made[: max(MAX_HIGHLIGHTS - subscriber.highlights.count(), 0)]
-    Highlight.objects.bulk_create(made, batch_size=500)
-    return len(made)
+        highlights.append(_highlight(subscriber, keys[number], row, quote, now))
+    highlights = highlights[: max(MAX_HIGHLIGHTS - subscriber.highlights.count(), 0)]
+    Highlight.objects.bulk_create(highlights, batch_size=500)
+    return len(highlights)
 
 
 def _articles_of(
@@ -274,9 +276,10 @@ def _articles_of(
     now: datetime,
 ) -> dict[int, int]:
     """Return the keys of the rows' articles by the rows' numbers; what is not here is saved."""
-    wanted = {(feeds[row.feed_url], digest(row.identity)) for row in rows if row.feed_url in feeds}
+    article_keys = {(feeds[row.feed_url], digest(row.identity)) for row in rows if row.feed_url in feeds}
     articles = Article.objects.filter(
-        feed_id__in={feed for feed, _key in wanted}, identity_key__in={key for _feed, key in wanted}
+        feed_id__in={feed for feed, _key in article_keys},
+        identity_key__in={key for _feed, key in article_keys},
     )
     keys: dict[int, int] = {}
     by_identity = {(feed, key): pk for pk, feed, key in articles.values_list("pk", "feed_id", "identity_key")}

@@ -58,17 +58,17 @@ def may_add(collection: Collection, subscriber: Subscriber) -> bool:
 
 def make_collection(owner: Subscriber, name: str, about: str = "") -> Collection:
     """Make a collection, or return the one of this name. Raises CollectionError and LimitReached."""
-    named = label_named(name)
-    if not named:
+    clean_name = label_named(name)
+    if not clean_name:
         raise CollectionError(_("A collection needs a name."))
-    known = Collection.objects.filter(owner=owner, name=named).first()
-    if known is not None:
-        return known
+    collection = Collection.objects.filter(owner=owner, name=clean_name).first()
+    if collection is not None:
+        return collection
     if owner.collections.count() >= MAX_COLLECTIONS:
         raise LimitReached(
             _("One person can have %(count)d collections at most.") % {"count": MAX_COLLECTIONS}
         )
-    return Collection.objects.create(owner=owner, name=named, about=storable(about, MAX_NOTE))
+    return Collection.objects.create(owner=owner, name=clean_name, about=storable(about, MAX_NOTE))
 
 
 def share(collection: Collection, username: str, *, adds: bool) -> CollectionMember:
@@ -93,10 +93,10 @@ def add_to(
     """Add articles that a person may see. Returns how many are new; may raise LimitReached."""
     if not may_add(collection, subscriber):
         raise CollectionError(_("You can read this collection, not add to it."))
-    seen = Article.objects.filter(pk__in=list(articles)).filter(
+    visible_articles = Article.objects.filter(pk__in=list(articles)).filter(
         Q(owner__isnull=True) | Q(owner=subscriber.user_id)
     )
-    keys = list(seen.order_by("pk").values_list("pk", flat=True))
+    keys = list(visible_articles.order_by("pk").values_list("pk", flat=True))
     before = collection.items.count()
     if before + len(keys) > MAX_ITEMS:
         raise LimitReached(_("A collection can have %(count)d articles at most.") % {"count": MAX_ITEMS})

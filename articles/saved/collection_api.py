@@ -144,10 +144,10 @@ class CollectionViewSet(
         """Make a collection; one of the same name is returned as it is."""
         serializer = self.get_serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        subscriber, given = subscriber_of(request.user), serializer.validated_data
+        subscriber, data = subscriber_of(request.user), serializer.validated_data
         before = subscriber.collections.count()
         try:
-            row = make_collection(subscriber, given["name"], given.get("about", ""))
+            row = make_collection(subscriber, data["name"], data.get("about", ""))
         except CollectionError as error:
             raise ValidationError({"name": [str(error)]}) from error
         code = 201 if subscriber.collections.count() > before else 200
@@ -177,10 +177,10 @@ class CollectionViewSet(
     def add(self, request: Request, pk: str) -> Response:
         row, serializer = self.get_object(), NewItemSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        given = serializer.validated_data
+        data = serializer.validated_data
         try:
             add_to(
-                row, subscriber_of(request.user), given["articles"], datetime.now(UTC), given.get("note", "")
+                row, subscriber_of(request.user), data["articles"], datetime.now(UTC), data.get("note", "")
             )
         except CollectionError as error:
             raise PermissionDenied(str(error)) from error

@@ -47,11 +47,13 @@ def collections(request: HttpRequest) -> HttpResponse:
     subscriber = subscriber_of(request.user)
     if request.method == "POST":
         try:
-            made = make_collection(subscriber, request.POST.get("name", ""), request.POST.get("about", ""))
+            new_collection = make_collection(
+                subscriber, request.POST.get("name", ""), request.POST.get("about", "")
+            )
         except (CollectionError, LimitReached) as error:
             messages.error(request, str(error))
             return redirect("collections")
-        return redirect("collection", made.pk)
+        return redirect("collection", new_collection.pk)
     context = {"rows": collections_of(subscriber), "subscriber": subscriber}
     return render(request, "saved/collections.html", context)
 
@@ -78,13 +80,13 @@ def collection(request: HttpRequest, pk: int) -> HttpResponse:
 def item(request: HttpRequest, pk: int, article: int) -> HttpResponse:
     """Show an article of a collection, to everybody with whom the collection is shared."""
     _subscriber, row = _collection(request, pk)
-    shown = get_object_or_404(items_of(row), article=article)
+    entry = get_object_or_404(items_of(row), article=article)
     context = {
         "collection": row,
-        "item": shown,
-        "article": shown.article,
-        "body": body_of(shown.article).shown,
-        "source_name": source_of(shown.article, {}),
+        "item": entry,
+        "article": entry.article,
+        "body": body_of(entry.article).shown,
+        "source_name": source_of(entry.article, {}),
     }
     return render(request, "saved/collection_item.html", context)
 

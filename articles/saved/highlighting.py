@@ -51,15 +51,15 @@ def make_highlight(
     `around` is what stands before and after them, which tells them from the same words elsewhere.
     Raises NoSuchQuote for words that are not in the article, and LimitReached.
     """
-    wanted = storable(quote, MAX_QUOTE).strip()
-    place = (place_of(article, wanted, around=around) or place_of(article, wanted)) if wanted else None
+    passage = storable(quote, MAX_QUOTE).strip()
+    place = (place_of(article, passage, around=around) or place_of(article, passage)) if passage else None
     if place is None:
         raise NoSuchQuote(_("These words are not in the article."))
-    rows = Highlight.objects.filter(subscriber=subscriber, article=article, quote=wanted)
-    same = next((row for row in rows[:MAX_SHOWN] if place_of(article, wanted, row) == place), None)
+    rows = Highlight.objects.filter(subscriber=subscriber, article=article, quote=passage)
+    same = next((row for row in rows[:MAX_SHOWN] if place_of(article, passage, row) == place), None)
     if same is None and subscriber.highlights.count() >= MAX_HIGHLIGHTS:
         raise LimitReached(_("One person can have %(count)d highlights at most.") % {"count": MAX_HIGHLIGHTS})
-    row = same or Highlight(subscriber=subscriber, article=article, quote=wanted)
+    row = same or Highlight(subscriber=subscriber, article=article, quote=passage)
     row.start, row.end, row.before, row.after = place.start, place.end, place.before, place.after
     row.color = color if color in Highlight.Color.values else Highlight.Color.IMPORTANT
     row.note = storable(note, MAX_NOTE).strip()

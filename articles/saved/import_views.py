@@ -61,7 +61,7 @@ def one_import(request: HttpRequest, pk: int) -> HttpResponse:
     for failed in page:
         stored = failed.article.page
         failed.reason = cause_of(stored.failure) if stored else ""
-    shown = len(row.problems) if request.GET.get("problems") == "all" else PROBLEMS_SHOWN
-    context = {"import": row, "page": page, "problems": row.problems[:shown], "tab": TABS["data"]}
+    problem_limit = len(row.problems) if request.GET.get("problems") == "all" else PROBLEMS_SHOWN
+    context = {"import": row, "page": page, "problems": row.problems[:problem_limit], "tab": TABS["data"]}
     template = "saved/_import.html" if "HX-Request" in request.headers else "saved/import.html"
     return render(request, template, context)

@@ -89,10 +89,10 @@ def find(text: str, quote: str, *, before: str = "", after: str = "", near: int 
     quote that has nothing of it any more is not found. Signs of `_ALIKE` count as equal. A quote whose words
     changed a little is found where NEARLY all of its characters still stand between what was around it.
     """
-    wanted = _pattern(quote)
-    if wanted is None:
+    pattern = _pattern(quote)
+    if pattern is None:
         return None
-    spots = [match.span() for match in wanted.finditer(text)] or _alike(text, quote)
+    spots = [match.span() for match in pattern.finditer(text)] or _alike(text, quote)
     if spots:
         start, end = min(
             spots,
@@ -100,8 +100,10 @@ def find(text: str, quote: str, *, before: str = "", after: str = "", near: int 
                 _cuts(text, *spot), -_agreement(text, spot[0], spot[1], before, after), abs(spot[0] - near)
             ),
         )  # fmt: skip
-        known = len(_SPACE.sub("", before + after))
-        if len(quote) < ALONE and _agreement(text, start, end, before, after) < min(MIN_AGREEING, known):
+        context_length = len(_SPACE.sub("", before + after))
+        if len(quote) < ALONE and _agreement(text, start, end, before, after) < min(
+            MIN_AGREEING, context_length
+        ):
             return None
     elif (spot := _nearly(text, quote, before, after)) is not None:
         start, end = spot
@@ -120,12 +122,12 @@ def with_marks(body: str, marks: Sequence[Marked]) -> str:
     if root is None:
         return body
     by_start = sorted(marks, key=lambda mark: (mark.start, -mark.end))
-    seen: set[int] = set()
+    marked_keys: set[int] = set()
     for piece in list(_pieces(root)):
         end = piece.start + len(piece.text)
         inside = [mark for mark in by_start if mark.start < end and mark.end > piece.start]
         if inside and piece.text.strip():
-            _mark_piece(piece, inside, seen)
+            _mark_piece(piece, inside, marked_keys)
     _set_notes(root, by_start)
     inner = escape(root.text or "", quote=False)
     return inner + "".join(html.tostring(child, encoding="unicode") for child in root)
@@ -192,8 +194,8 @@ def _pattern(quote: str) -> re.Pattern[str] | None:
 def _alike(text: str, quote: str) -> list[tuple[int, int]]:
     """Return the places of a quote that is spelt with other signs: quotation marks, soft hyphens, accents."""
     folded, starts, ends = _folded(text)
-    wanted = _pattern(_folded.__wrapped__(quote)[0])
-    spots = [] if wanted is None else [match.span() for match in wanted.finditer(folded)]
+    pattern = _pattern(_folded.__wrapped__(quote)[0])
+    spots = [] if pattern is None else [match.span() for match in pattern.finditer(folded)]
     return [(starts[start], ends[end - 1]) for start, end in spots]
 
 
@@ -218,13 +220,13 @@ def _cuts(text: str, start: int, end: int) -> bool:
 
 def _agreement(text: str, start: int, end: int, before: str, after: str) -> int:
     """Return how many characters around a place are those that were around the quote."""
-    left, right = _SPACE.sub("", text[max(start - 2 * AROUND, 0) : start]), _SPACE.sub("", before)
+    text_side, quote_side = _SPACE.sub("", text[max(start - 2 * AROUND, 0) : start]), _SPACE.sub("", before)
     count = 0
-    while count < min(len(left), len(right)) and left[-1 - count] == right[-1 - count]:
+    while count < min(len(text_side), len(quote_side)) and text_side[-1 - count] == quote_side[-1 - count]:
         count += 1
-    left, right = _SPACE.sub("", text[end : end + 2 * AROUND]), _SPACE.sub("", after)
+    text_side, quote_side = _SPACE.sub("", text[end : end + 2 * AROUND]), _SPACE.sub("", after)
     following = 0
-    while following < min(len(left), len(right)) and left[following] == right[following]:
+    while following < min(len(text_side), len(quote_side)) and text_side[following] == quote_side[following]:
         following += 1
     return count + following
 
@@ -241,9 +243,9 @@ def _nearly(text: str, quote: str, before: str, after: str) -> tuple[int, int] |
         return None
     begins = [0] if head is None else [match.end() for match in islice(head.finditer(text), MAX_TRIED)]
     for begin in begins:
-        most = begin + 2 * len(quote) + AROUND
-        last = tail.search(text, begin, most) if tail else None
-        if last is None and (tail or len(text) > most):
+        search_end = begin + 2 * len(quote) + AROUND
+        last = tail.search(text, begin, search_end) if tail else None
+        if last is None and (tail or len(text) > search_end):
             continue
         end = last.start() if last else len(text)
         inner = text[begin:end]
@@ -255,13 +257,13 @@ def _nearly(text: str, quote: str, before: str, after: str) -> tuple[int, int] |
     return None
 
 
-def _mark_piece(piece: _Piece, marks: Sequence[Marked], seen: set[int]) -> None:
+def _mark_piece(piece: _Piece, marks: Sequence[Marked], marked_keys: set[int]) -> None:
     """Put `mark` elements around the marked parts of a text."""
     bounds = sorted({0, len(piece.text)} | {
         min(max(edge - piece.start, 0), len(piece.text)) for mark in marks for edge in (mark.start, mark.end)
     })  # fmt: skip
     before: str = ""
-    made: list[html.HtmlElement] = []
+    elements: list[html.HtmlElement] = []
     for start, end in pairwise(bounds):
         part = piece.text[start:end]
         here = [
@@ -269,8 +271,8 @@ def _mark_piece(piece: _Piece, marks: Sequence[Marked], seen: set[int]) -> None:
             if mark.start - piece.start <= start and mark.end - piece.start >= end
         ]  # fmt: skip
         if not here or not part.strip():
-            if made:
-                made[-1].tail = (made[-1].tail or "") + part
+            if elements:
+                elements[-1].tail = (elements[-1].tail or "") + part
             else:
                 before += part
             continue
@@ -278,12 +280,12 @@ def _mark_piece(piece: _Piece, marks: Sequence[Marked], seen: set[int]) -> None:
         element = html.Element("mark")
         element.set("class", top.style)
         element.set("data-highlight", str(top.key))
-        if top.key not in seen:
+        if top.key not in marked_keys:
             element.set("id", f"h{top.key}")
-            seen.add(top.key)
+            marked_keys.add(top.key)
         element.text = part
-        made.append(element)
-    if not made:
+        elements.append(element)
+    if not elements:
         return
     if piece.is_tail:
         parent = piece.element.getparent()
@@ -292,7 +294,7 @@ def _mark_piece(piece: _Piece, marks: Sequence[Marked], seen: set[int]) -> None:
     else:
         parent, index = piece.element, 0
         parent.text = before
-    for offset, element in enumerate(made):
+    for offset, element in enumerate(elements):
         tail = element.tail
         parent.insert(index + offset, element)
         element.tail = tail

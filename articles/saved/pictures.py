@@ -39,6 +39,6 @@ def pictures_in(articles: Iterable[Article]) -> list[str]:
     """Return the addresses of the pictures in articles, each once."""
     urls: dict[str, None] = {}
     for article in articles:
-        shown = [image.url for image in images_of(body_of(article).shown)][:MAX_PICTURES]
-        urls |= dict.fromkeys([*shown, *([article.image] if article.image else [])])
+        image_urls = [image.url for image in images_of(body_of(article).shown)][:MAX_PICTURES]
+        urls |= dict.fromkeys([*image_urls, *([article.image] if article.image else [])])
     return [url for url in urls if url.startswith(("http://", "https://"))]

@@ -82,13 +82,13 @@ def saved_feed(user: User) -> Feed:
 
 
 def save_page(
-    subscriber: Subscriber, wanted: PageToSave, now: datetime, way: str = SavedPage.Way.ADDRESS
+    subscriber: Subscriber, page: PageToSave, now: datetime, way: str = SavedPage.Way.ADDRESS
 ) -> Saved:
     """Save the page at an address, or add tags and note to the one that is saved already.
 
     Raises BadUrl for what is no address of the web, LimitReached, and TooManyLabels.
     """
-    (outcome,) = save_pages(subscriber, [wanted], now, way)
+    (outcome,) = save_pages(subscriber, [page], now, way)
     if isinstance(outcome, BadUrl):
         raise outcome
     return outcome
@@ -97,7 +97,7 @@ def save_page(
 @transaction.atomic
 def save_pages(
     subscriber: Subscriber,
-    wanted: Sequence[PageToSave],
+    pages: Sequence[PageToSave],
     now: datetime,
     way: str = SavedPage.Way.ADDRESS,
     source: SavedImport | None = None,
@@ -109,26 +109,28 @@ def save_pages(
     feed = saved_feed(subscriber.user)
     # Locked, so that one address which comes twice at the same moment is one page.
     Feed.with_removed.select_for_update(no_key=True).get(pk=feed.pk)
-    outcomes: list[str | BadUrl] = [_key_of(page.url) for page in wanted]
+    outcomes: list[str | BadUrl] = [_key_of(page.url) for page in pages]
     keys = {key: digest(key) for key in outcomes if isinstance(key, str)}
-    known = {
+    saved_rows = {
         row.article.identity: row for row in _rows(subscriber).filter(article__identity_key__in=keys.values())
     }
-    fresh: dict[str, PageToSave] = {}
-    for page, key in zip(wanted, outcomes, strict=True):
-        if isinstance(key, str) and key not in known:
-            fresh.setdefault(key, page)
-    count = subscriber.saved_pages.count() + len(fresh) if fresh else 0
+    new_pages: dict[str, PageToSave] = {}
+    for page, key in zip(pages, outcomes, strict=True):
+        if isinstance(key, str) and key not in saved_rows:
+            new_pages.setdefault(key, page)
+    count = subscriber.saved_pages.count() + len(new_pages) if new_pages else 0
     if count > MAX_SAVED:
         raise LimitReached(_("One person can save %(count)d pages at most.") % {"count": MAX_SAVED})
-    made = _store(feed, fresh, now, SavedPage(subscriber=subscriber, way=way, source=source))
-    for page, key in zip(wanted, outcomes, strict=True):
+    new_rows = _store(feed, new_pages, now, SavedPage(subscriber=subscriber, way=way, source=source))
+    for page, key in zip(pages, outcomes, strict=True):
         if isinstance(key, str):
-            _describe(subscriber, known.get(key) or made[key], page, is_new=fresh.get(key) is page)
-    if made:
+            _describe(
+                subscriber, saved_rows.get(key) or new_rows[key], page, is_new=new_pages.get(key) is page
+            )
+    if new_rows:
         touch([feed.pk])
     return [
-        key if isinstance(key, BadUrl) else Saved(known.get(key) or made[key], key in made)
+        key if isinstance(key, BadUrl) else Saved(saved_rows.get(key) or new_rows[key], key in new_rows)
         for key in outcomes
     ]
 
@@ -223,15 +225,15 @@ def _key_of(url: str) -> str | BadUrl:
 
 
 def _store(
-    feed: Feed, wanted: dict[str, PageToSave], now: datetime, common: SavedPage
+    feed: Feed, new_pages: dict[str, PageToSave], now: datetime, common: SavedPage
 ) -> dict[str, SavedPage]:
     """Store new pages by their keys; `common` has what is the same of all of them."""
-    if not wanted:
+    if not new_pages:
         return {}
     owner = common.subscriber.user_id
-    pages = _pages(owner, wanted, now, imported=common.source is not None)
+    pages = _pages(owner, new_pages, now, imported=common.source is not None)
     rows = []
-    for key, page in wanted.items():
+    for key, page in new_pages.items():
         stored = pages[key]
         text = searchable(page.text)
         article = Article(
@@ -253,40 +255,40 @@ def _store(
             article.language, article.author, article.image = stored.language, stored.author, stored.image
         article.text_length = len(article.text)
         rows.append(article)
-    made = Article.objects.bulk_create(rows, batch_size=500)
+    articles = Article.objects.bulk_create(rows, batch_size=500)
     saved = SavedPage.objects.bulk_create(
         [
             SavedPage(
-                subscriber=common.subscriber, article=article, saved=wanted[article.identity].saved or now,
+                subscriber=common.subscriber, article=article, saved=new_pages[article.identity].saved or now,
                 way=common.way, source=common.source,
             )
-            for article in made
+            for article in articles
         ],
         batch_size=500,
     )  # fmt: skip
     return {row.article.identity: row for row in saved}
 
 
-def _pages(owner: int, wanted: dict[str, PageToSave], now: datetime, *, imported: bool) -> dict[str, Page]:
+def _pages(owner: int, new_pages: dict[str, PageToSave], now: datetime, *, imported: bool) -> dict[str, Page]:
     """Return the pages of these keys: those read lately for feeds, else pages of this person's own."""
-    own = {key: digest(f"{key}#{owner}") for key in wanted}
-    shared = {key: digest(key) for key in wanted}
-    rows = Page.objects.filter(url_key__in=[*own.values(), *shared.values()]).defer("html", "content")
+    own_keys = {key: digest(f"{key}#{owner}") for key in new_pages}
+    shared = {key: digest(key) for key in new_pages}
+    rows = Page.objects.filter(url_key__in=[*own_keys.values(), *shared.values()]).defer("html", "content")
     by_key = {row.url_key: row for row in rows}
     chosen: dict[str, Page] = {}
-    for key in wanted:
+    for key in new_pages:
         common = by_key.get(shared[key])
         is_fresh = common is not None and common.fetched is not None and now - common.fetched < FRESH
         if common is not None and is_fresh and common.text:
             chosen[key] = common
-        elif own[key] in by_key:
-            chosen[key] = by_key[own[key]]
-    missing = [key for key in wanted if key not in chosen]
+        elif own_keys[key] in by_key:
+            chosen[key] = by_key[own_keys[key]]
+    missing = [key for key in new_pages if key not in chosen]
     hosts = Host.objects.named({host_key(key) for key in missing})
-    made = Page.objects.bulk_create(
+    created_pages = Page.objects.bulk_create(
         [
             Page(
-                url=canonical_url(wanted[key].url), url_key=own[key], owner_id=owner, requested=True,
+                url=canonical_url(new_pages[key].url), url_key=own_keys[key], owner_id=owner, requested=True,
                 imported=imported,
                 host_id=hosts[host_key(key)],
             )
@@ -294,15 +296,15 @@ def _pages(owner: int, wanted: dict[str, PageToSave], now: datetime, *, imported
         ],
         batch_size=500,
     )  # fmt: skip
-    return chosen | dict(zip(missing, made, strict=True))
+    return chosen | dict(zip(missing, created_pages, strict=True))
 
 
-def _describe(subscriber: Subscriber, row: SavedPage, wanted: PageToSave, *, is_new: bool) -> None:
+def _describe(subscriber: Subscriber, row: SavedPage, page: PageToSave, *, is_new: bool) -> None:
     """Add the tags and the note that come with a page to those it has."""
-    tags = {label_named(tag) for tag in wanted.tags} - {""}
+    tags = {label_named(tag) for tag in page.tags} - {""}
     if tags:
         add_labels(subscriber, [row.article_id], sorted(tags)[:MAX_LABELS])
-    note = storable(wanted.note, MAX_NOTE).strip()
+    note = storable(page.note, MAX_NOTE).strip()
     if note and note not in row.note:
         row.note = f"{row.note}\n{note}".strip()[:MAX_NOTE]
         row.save(update_fields=["note"])

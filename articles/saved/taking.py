@@ -76,8 +76,8 @@ def begin_import(subscriber: Subscriber, name: str, data: bytes) -> SavedImport:
         problems=[_problem(**asdict(problem)) for problem in file.problems],
         problem_count=file.problem_count,
     )
-    kept = subscriber.saved_imports.order_by("-id").values_list("pk", flat=True)[:MAX_KEPT]
-    subscriber.saved_imports.exclude(pk__in=list(kept)).delete()
+    kept_keys = subscriber.saved_imports.order_by("-id").values_list("pk", flat=True)[:MAX_KEPT]
+    subscriber.saved_imports.exclude(pk__in=list(kept_keys)).delete()
     return row
 
 
@@ -86,16 +86,16 @@ def take_some(import_id: int, *, waits: bool = True) -> bool:
 
     Of two processes at one import the second waits, or without `waits` leaves it to the first.
     """
-    seen = SavedImport.objects.defer("content").filter(pk=import_id).first()
-    if seen is None or seen.is_done:
+    snapshot = SavedImport.objects.defer("content").filter(pk=import_id).first()
+    if snapshot is None or snapshot.is_done:
         return False
-    pages, problems = _next_pages(seen)  # takes long, so nothing is locked meanwhile
+    pages, problems = _next_pages(snapshot)  # takes long, so nothing is locked meanwhile
     with transaction.atomic():
         rows = SavedImport.objects.select_for_update(of=("self",), skip_locked=not waits)
         row = rows.select_related("subscriber__user").defer("content").filter(pk=import_id).first()
         if row is None:
             return False
-        if row.position != seen.position:  # another process has stored them
+        if row.position != snapshot.position:  # another process has stored them
             return not row.is_done
         _add_problems(row, problems)
         if pages:
@@ -189,11 +189,11 @@ def _take_pages(row: SavedImport, pages: Sequence[CleanPage], now: datetime) -> 
     """Store pages together; if that fails, one after another, so that one which cannot be stored is named."""
     try:
         with transaction.atomic():
-            problems, known = _store(row, pages, now)
+            problems, known_count = _store(row, pages, now)
     except (LimitReached, ValueError, DatabaseError) as error:
         if passing(error):
             raise
-        problems, known = [], 0
+        problems, known_count = [], 0
         for page in pages:
             try:
                 with transaction.atomic():
@@ -205,30 +205,30 @@ def _take_pages(row: SavedImport, pages: Sequence[CleanPage], now: datetime) -> 
                     raise
                 log.warning("import %d: %s: %s", row.pk, type(fault).__name__, fault)
                 some, number = [_problem(0, page.page.url, _("The page could not be stored."))], 0
-            problems, known = problems + some, known + number
+            problems, known_count = problems + some, known_count + number
     _add_problems(row, problems)
-    row.known += known
+    row.known += known_count
 
 
 def _store(row: SavedImport, pages: Sequence[CleanPage], now: datetime) -> tuple[list[Problem], int]:
     """Store pages with their marks, labels and highlights. Returns the problems, and how many were known."""
     subscriber = row.subscriber
-    wanted = [
+    pages_to_save = [
         PageToSave(
             page.page.url, title=page.page.title, note=page.page.note, saved=_possible(page.page.saved, now),
             content=page.page.html, text=page.text,
         )
         for page in pages
     ]  # fmt: skip
-    outcomes = save_pages(subscriber, wanted, now, SavedPage.Way.FILE, source=row)
+    outcomes = save_pages(subscriber, pages_to_save, now, SavedPage.Way.FILE, source=row)
     problems: list[Problem] = []
     stored: dict[int, list[CleanPage]] = {}
-    known = 0
+    known_count = 0
     for page, outcome in zip(pages, outcomes, strict=True):
         if isinstance(outcome, BadUrl):
             problems.append(_problem(0, page.page.url, _("The address is not valid.")))
             continue
-        known += not outcome.is_new or outcome.page.article_id in stored
+        known_count += not outcome.is_new or outcome.page.article_id in stored
         stored.setdefault(outcome.page.article_id, []).append(page)
     _fill_empty({key: some[0] for key, some in stored.items() if some[0].page.html})
     if read := [key for key, some in stored.items() if any(page.page.is_read for page in some)]:
@@ -242,7 +242,7 @@ def _store(row: SavedImport, pages: Sequence[CleanPage], now: datetime) -> tuple
         problems.append(_problem(0, stored[key][0].page.url, why % {"labels": ", ".join(names)}))
     marks = {key: [mark for page in some for mark in page.page.highlights] for key, some in stored.items()}
     problems += _add_highlights(subscriber, {key: some for key, some in marks.items() if some}, now)
-    return problems, known
+    return problems, known_count
 
 
 def _fill_empty(pages: dict[int, CleanPage]) -> None:

@@ -52,11 +52,9 @@ def saved(request: HttpRequest) -> HttpResponse:
     subscriber = subscriber_of(request.user)
     url = request.POST.get("url", "").strip()
     tags = [tag for tag in request.POST.get("tags", "").split(",") if tag.strip()]
-    wanted = PageToSave(
-        url, title=request.POST.get("title", ""), tags=tags, note=request.POST.get("note", "")
-    )
+    page = PageToSave(url, title=request.POST.get("title", ""), tags=tags, note=request.POST.get("note", ""))
     try:
-        outcome = save_page(subscriber, wanted, datetime.now(UTC))
+        outcome = save_page(subscriber, page, datetime.now(UTC))
     except BadUrl:
         messages.error(request, _("This is no address of a page."))
         return redirect(saved_address(url=url[:2000]))

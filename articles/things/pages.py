@@ -58,10 +58,13 @@ class Thing:
     def said(self) -> list[SaidAddress]:
         """The addresses that sites give as the thing's, with who says so, what most say first."""
         sites: dict[str, list[str]] = {}
-        for site, given in sorted(self.addresses.items()):
-            for address in sorted(given):
+        for site, site_addresses in sorted(self.addresses.items()):
+            for address in sorted(site_addresses):
                 sites.setdefault(address, []).append(site)
-        rows = [SaidAddress(address, who, len(who) < len(self.addresses)) for address, who in sites.items()]
+        rows = [
+            SaidAddress(address, site_names, len(site_names) < len(self.addresses))
+            for address, site_names in sites.items()
+        ]
         return sorted(rows, key=lambda row: (-len(row.sites), row.address))
 
 

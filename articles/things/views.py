@@ -141,7 +141,7 @@ class ThingSerializer(serializers.Serializer[Any]):
         return NamedThingSerializer(pages.named_by(thing), many=True).data
 
     def get_others(self, thing: Thing) -> list[list[str]]:
-        return [other.sites for other in thing.others]
+        return [namesake.sites for namesake in thing.others]
 
 
 class ThingQuerySerializer(serializers.Serializer[Any]):

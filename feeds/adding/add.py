@@ -205,9 +205,9 @@ def _checked_with_login(request: WantedFeed) -> Address | BadUrl:
             return BadUrl(bare, str(error))
     if request.kind not in LISTS and request.owner is None:
         return address
-    what = (request.kind, request.rules, request.owner)
-    keys = tuple(source_key(key, *what) for key in address.variants)
-    return replace(address, canonical=source_key(address.canonical, *what), variants=keys)
+    source_parts = (request.kind, request.rules, request.owner)
+    keys = tuple(source_key(key, *source_parts) for key in address.variants)
+    return replace(address, canonical=source_key(address.canonical, *source_parts), variants=keys)
 
 
 def _check_host(text: str, host: str, networks: Sequence[str] | None) -> None:

@@ -168,7 +168,7 @@ class WantedSources:
     near: str = ""
 
 
-def look_at(texts: Sequence[str], wanted: WantedSources | None = None) -> list[Look]:
+def look_at(texts: Sequence[str], sources: WantedSources | None = None) -> list[Look]:
     """Look at addresses as people typed them, at most MAX_ADDRESSES, in the order given.
 
     Raises BusyError while too many other looks are under way.
@@ -177,7 +177,7 @@ def look_at(texts: Sequence[str], wanted: WantedSources | None = None) -> list[L
         raise BusyError
     try:
         until = time.monotonic() + LOOK_SECONDS
-        scope = _Scope(until, Deployment.networks(), wanted or WantedSources())
+        scope = _Scope(until, Deployment.networks(), sources or WantedSources())
         give_back_connections()
         with ConnectionThreads(min(len(texts), 4) or 1) as threads:
             language = translation.get_language() or settings.LANGUAGE_CODE
@@ -241,14 +241,16 @@ def _look_in_words(text: str, scope: _Scope) -> Look:
 
 def _others_at(text: str, feed: str, scope: _Scope) -> list[FoundFeed]:
     """Return further feeds of a known place, such as a channel without its short films."""
-    named: dict[str, str] = {}
+    names_by_url: dict[str, str] = {}
     for url in (text, feed):
         with suppress(BadUrl):
-            named |= {other: name for name, other in other_feeds(canonical_url(url), settings.FEED_BRIDGES)}
-    found = _read_feeds([url for url in named if url != feed][:MAX_OTHERS], scope)
-    for one in found:
-        one.label = named.get(one.url, "")
-    return [one for one in found if one.label and one.url != feed]
+            names_by_url |= {
+                other_url: name for name, other_url in other_feeds(canonical_url(url), settings.FEED_BRIDGES)
+            }
+    candidates = _read_feeds([url for url in names_by_url if url != feed][:MAX_OTHERS], scope)
+    for candidate in candidates:
+        candidate.label = names_by_url.get(candidate.url, "")
+    return [candidate for candidate in candidates if candidate.label and candidate.url != feed]
 
 
 def _read_at(url: str, scope: _Scope) -> tuple[str, ReadDocument]:
@@ -258,17 +260,17 @@ def _read_at(url: str, scope: _Scope) -> tuple[str, ReadDocument]:
         raise ProgramError(Failure.TOO_SLOW, "no time was left for it")
     limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, remaining), MAX_BYTES)
     fetched = client.fetch(url, limits)
-    wanted = scope.wanted
-    asked = AskedDocument(
+    sources = scope.wanted
+    asked_document = AskedDocument(
         fetched.url,
         fetched.content_type,
         fetched.link,
-        wanted.rules,
-        wanted.kind in LISTS,
-        wanted.all,
-        wanted.near,
+        sources.rules,
+        sources.kind in LISTS,
+        sources.all,
+        sources.near,
     )
-    request = {"asked": msgspec.to_builtins(asked)}
+    request = {"asked": msgspec.to_builtins(asked_document)}
     encoded = client.programs.call(READ, request, fetched.body, seconds=READ_SECONDS, max_bytes=MAX_BYTES)
     try:
         return fetched.url, msgspec.msgpack.decode(encoded, type=ReadDocument)
@@ -297,17 +299,17 @@ def _sitemap_of(page: str, scope: _Scope) -> list[FoundFeed]:
     """Return the sitemap of a page's site: one that robots.txt names, else that at the usual address."""
     parts = urlsplit(page)
     root = f"{parts.scheme}://{parts.netloc}"
-    named: Sequence[str] = ()
+    sitemap_urls: Sequence[str] = ()
     with suppress(ProgramError, BadUrl):
-        named = _read_at(checked_address(f"{root}/robots.txt", scope.networks).url, scope)[1].sitemaps
-    by_news = sorted(named, key=lambda url: "news" not in url.lower())
-    for url in [*by_news[:2], *([] if named else [f"{root}/sitemap.xml"])]:
+        sitemap_urls = _read_at(checked_address(f"{root}/robots.txt", scope.networks).url, scope)[1].sitemaps
+    by_news = sorted(sitemap_urls, key=lambda url: "news" not in url.lower())
+    for url in [*by_news[:2], *([] if sitemap_urls else [f"{root}/sitemap.xml"])]:
         try:
             final, document = _read_at(checked_address(url, scope.networks).url, scope)
         except (ProgramError, BadUrl):
             continue
-        if document.sitemaps and (found := _read_index(final, document.sitemaps, scope)):
-            return found
+        if document.sitemaps and (feeds := _read_index(final, document.sitemaps, scope)):
+            return feeds
         if document.feed is not None and document.feed.kind == SITEMAP:
             return [_feed_of(final, document.feed)]
     return []

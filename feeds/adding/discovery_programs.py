@@ -98,96 +98,96 @@ class AskedDocument(msgspec.Struct, frozen=True):
     near: str = ""
 
 
-def read(body: bytes, asked: AskedDocument) -> ReadDocument:
+def read(body: bytes, request: AskedDocument) -> ReadDocument:
     """Return a document as a source, or as a page with the feeds that it names and the lists in it."""
-    parts = urlsplit(asked.url)
+    parts = urlsplit(request.url)
     if parts.path == "/robots.txt":
         text = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace")
         return ReadDocument(sitemaps=tuple(sitemaps_in(text, f"{parts.scheme}://{parts.netloc}")))
     try:
-        return ReadDocument(feed=_feed(body, asked))
+        return ReadDocument(feed=_feed(body, request))
     except ReadingError as error:
         failure_name = error.kind.value
     if address := podcast_named(body):
         return ReadDocument(page=ReadPage("", ((address, ""),)))
-    return _of_another(body, asked) or ReadDocument(failure=failure_name)
+    return _of_another(body, request) or ReadDocument(failure=failure_name)
 
 
-def _of_another(body: bytes, asked: AskedDocument) -> ReadDocument | None:
+def _of_another(body: bytes, request: AskedDocument) -> ReadDocument | None:
     """Return a document that is no feed as a sitemap, a page or JSON; None if it is none of them."""
     if is_sitemap(body) or (is_list_of_addresses(body) and body.count(b"\n") > 1):
-        return _of_sitemap(body, asked)
-    if looks_like_html(body, asked.content_type):
-        return ReadDocument(page=_page(body, asked))
+        return _of_sitemap(body, request)
+    if looks_like_html(body, request.content_type):
+        return ReadDocument(page=_page(body, request))
     if body[:4096].lstrip()[:1] in (b"{", b"["):
-        return _of_data(body, asked)
+        return _of_data(body, request)
     return None
 
 
-def _page(body: bytes, asked: AskedDocument) -> ReadPage:
+def _page(body: bytes, request: AskedDocument) -> ReadPage:
     links: tuple[FeedLink, ...] = feed_links(
-        body, url=asked.url, content_type=asked.content_type, header=asked.link
+        body, url=request.url, content_type=request.content_type, header=request.link
     )
-    title = page_title(body, asked.content_type)
+    title = page_title(body, request.content_type)
     lists: tuple[ReadFeed, ...] = ()
-    if asked.lists or not links:
+    if request.lists or not links:
         with suppress(ReadingError):
-            lists = tuple(_lists(body, asked, title))
+            lists = tuple(_lists(body, request, title))
     return ReadPage(title, tuple((link.url, link.title) for link in links), lists)
 
 
-def _lists(body: bytes, asked: AskedDocument, title: str) -> Iterator[ReadFeed]:
+def _lists(body: bytes, request: AskedDocument, title: str) -> Iterator[ReadFeed]:
     """Yield the lists of a page, or the one that rules choose. Raises ReadingError."""
-    root = tree_of(body, asked.content_type)
-    if asked.rules.entry:
-        document = page_feed(root, asked.url, asked.rules)
+    root = tree_of(body, request.content_type)
+    if request.rules.entry:
+        document = page_feed(root, request.url, request.rules)
         if document.entries:
-            yield _read_feed(document, asked, title, PAGE, asked.rules)
+            yield _read_feed(document, request, title, PAGE, request.rules)
         return
-    for found in _found_lists(root, asked):
-        document = page_feed(root, asked.url, found.rules)
-        yield _read_feed(document, asked, found.name or title, PAGE, found.rules)
+    for page_list in _found_lists(root, request):
+        document = page_feed(root, request.url, page_list.rules)
+        yield _read_feed(document, request, page_list.name or title, PAGE, page_list.rules)
 
 
-def _found_lists(root: html.HtmlElement, asked: AskedDocument) -> list[FoundList]:
+def _found_lists(root: html.HtmlElement, request: AskedDocument) -> list[FoundList]:
     """Return the lists of a page, or the one in which an element stands that was pointed at."""
-    if not asked.near:
-        return find_lists(root, asked.url)
-    language, expression = language_and_expression(asked.near)
+    if not request.near:
+        return find_lists(root, request.url)
+    language, expression = language_and_expression(request.near)
     chosen = chosen_of_page(root, "near", language, expression)
-    element = next((one for one in chosen if isinstance(one, html.HtmlElement)), None)
-    found = list_around(root, asked.url, element) if element is not None else None
-    return [found] if found is not None else []
+    element = next((node for node in chosen if isinstance(node, html.HtmlElement)), None)
+    page_list = list_around(root, request.url, element) if element is not None else None
+    return [page_list] if page_list is not None else []
 
 
-def _of_sitemap(body: bytes, asked: AskedDocument) -> ReadDocument:
+def _of_sitemap(body: bytes, request: AskedDocument) -> ReadDocument:
     try:
-        if below := sitemaps_of_index(body, asked.url):
-            return ReadDocument(sitemaps=tuple(one.url for one in below))
-        document = sitemap_feed(body, asked.url, b"", is_first=False)
+        if below := sitemaps_of_index(body, request.url):
+            return ReadDocument(sitemaps=tuple(sitemap.url for sitemap in below))
+        document = sitemap_feed(body, request.url, b"", is_first=False)
     except ReadingError as error:
         return ReadDocument(failure=error.kind.value)
-    return ReadDocument(feed=_read_feed(document, asked, document.title, SITEMAP))
+    return ReadDocument(feed=_read_feed(document, request, document.title, SITEMAP))
 
 
-def _of_data(body: bytes, asked: AskedDocument) -> ReadDocument:
+def _of_data(body: bytes, request: AskedDocument) -> ReadDocument:
     try:
-        document = data_feed(body, asked.url, asked.content_type, asked.rules)
+        document = data_feed(body, request.url, request.content_type, request.rules)
     except ReadingError as error:
         return ReadDocument(failure=error.kind.value)
     if not document.entries:
         return ReadDocument(failure=Failure.NOT_A_FEED.value)
-    return ReadDocument(feed=_read_feed(document, asked, "", DATA, asked.rules))
+    return ReadDocument(feed=_read_feed(document, request, "", DATA, request.rules))
 
 
-def _feed(body: bytes, asked: AskedDocument) -> ReadFeed:
-    document = parse_feed(body, url=asked.url, content_type=asked.content_type)
-    return _read_feed(document, asked, document.title)
+def _feed(body: bytes, request: AskedDocument) -> ReadFeed:
+    document = parse_feed(body, url=request.url, content_type=request.content_type)
+    return _read_feed(document, request, document.title)
 
 
 def _read_feed(
     document: FeedDocument,
-    asked: AskedDocument,
+    request: AskedDocument,
     title: str,
     kind: str = FEED,
     rules: SourceRules | None = None,
@@ -204,7 +204,7 @@ def _read_feed(
         format=document.format,
         newest=tuple(
             Latest(entry.title[:300] or entry.text[:120], entry.url, _time(entry))
-            for entry in (entries if asked.all else entries[:NEWEST])
+            for entry in (entries if request.all else entries[:NEWEST])
         ),
         posted=tuple(at for entry in entries[:MAX_POSTED] if (at := _time(entry))),
         identities=tuple((entry.url or entry.identity)[:500] for entry in entries[:40]),

@@ -199,8 +199,8 @@ def progress_of(feed_import: FeedImport) -> Progress:
         refused=Count("id", filter=Q(outcome=ImportLine.Outcome.REFUSED)),
     )
     articles = Feed.objects.filter(pk__in=feed_import.lines.filter(_READ).values("feed"))
-    held = articles.aggregate(held=Sum("document_size", default=0))["held"]
-    return Progress(**counts, articles=held)
+    entry_count = articles.aggregate(held=Sum("document_size", default=0))["held"]
+    return Progress(**counts, articles=entry_count)
 
 
 def failing_lines(feed_import: FeedImport) -> QuerySet[ImportLine]:
@@ -328,7 +328,7 @@ def _without_login(outline: Outline, user: User) -> Outline:
 
 def _each_once(outlines: Iterable[Outline]) -> Iterator[Outline]:
     """Yield the outlines without those that name the feed of an earlier one, also in another spelling."""
-    seen: set[int] = set()  # hashes, which take a fraction of the memory
+    seen_keys: set[int] = set()  # hashes, which take a fraction of the memory
     for outline in outlines:
         try:
             key = hash(
@@ -338,8 +338,8 @@ def _each_once(outlines: Iterable[Outline]) -> Iterator[Outline]:
             )
         except BadUrl:
             key = hash(outline.url)
-        if key not in seen:
-            seen.add(key)
+        if key not in seen_keys:
+            seen_keys.add(key)
             yield outline
 
 

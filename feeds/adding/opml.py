@@ -225,14 +225,14 @@ def _rule_attributes(outline: Outline) -> dict[str, str]:
         f"{{{_OWN}}}kind": outline.kind,
         f"{{{_OWN}}}rules": json.dumps(dict(outline.rules), sort_keys=True),
     }
-    own, prefix = _FRESHRSS_KINDS[outline.kind]
+    freshrss_type, prefix = _FRESHRSS_KINDS[outline.kind]
     theirs = {
         name: _for_freshrss(outline.kind, outline.rules[part])
         for part, name in _FRESHRSS_RULES.items()
         if part in outline.rules
     }
     if theirs.get("Item") and all(theirs.values()):
-        attributes["type"] = own
+        attributes["type"] = freshrss_type
         attributes |= {f"{{{_FRESHRSS}}}{prefix}{name}": _clean(rule) for name, rule in theirs.items()}
     return attributes
 
@@ -255,7 +255,7 @@ def _dotted(path: str) -> str:
     if path == ".[]":
         return "$"
     steps = [_STEP.fullmatch(step) for step in path.removesuffix("[]").removeprefix(".").split(".")]
-    return ".".join(f"{one[1] or one[2]}{one[3]}" for one in steps if one) if all(steps) else ""
+    return ".".join(f"{match[1] or match[2]}{match[3]}" for match in steps if match) if all(steps) else ""
 
 
 def _of_dotted(path: str) -> str:
@@ -266,7 +266,9 @@ def _of_dotted(path: str) -> str:
     if not all(steps):
         raise ValueError(path)
     return "".join(
-        f".{one[1] if _PLAIN.fullmatch(one[1]) else json.dumps(one[1])}{one[2]}" for one in steps if one
+        f".{match[1] if _PLAIN.fullmatch(match[1]) else json.dumps(match[1])}{match[2]}"
+        for match in steps
+        if match
     )
 
 
@@ -276,20 +278,20 @@ def _rules_of(attributes: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     try:
         if kind in LISTS:
             return kind, checked_rules(kind, json.loads(attributes.get(f"{{{_OWN}}}rules", "{}")))
-        for kind, (own, prefix) in _FRESHRSS_KINDS.items():
-            if attributes.get("type", "").casefold() != own.casefold():
+        for kind, (freshrss_type, prefix) in _FRESHRSS_KINDS.items():
+            if attributes.get("type", "").casefold() != freshrss_type.casefold():
                 continue
-            found = {
+            rules = {
                 part: value
                 for part, name in _FRESHRSS_RULES.items()
                 if (value := attributes.get(f"{{{_FRESHRSS}}}{prefix}{name}".lower(), ""))
             }
             if kind == PAGE:
-                found = {part: f"xpath:{expression}" for part, expression in found.items()}
+                rules = {part: f"xpath:{expression}" for part, expression in rules.items()}
             else:
-                found = {part: _of_dotted(path) for part, path in found.items()}
-                found["entry"] = f"{found['entry']}[]"
-            return kind, checked_rules(kind, found)
+                rules = {part: _of_dotted(path) for part, path in rules.items()}
+                rules["entry"] = f"{rules['entry']}[]"
+            return kind, checked_rules(kind, rules)
     except (ValueError, KeyError, AttributeError, SelectorFault):
         pass
     return FEED, {}

@@ -120,15 +120,15 @@ class LabAnswer:
 
 def lab_answer(experiment: Experiment, policy: str, factor: float) -> LabAnswer:
     """Return what an experiment says of `factor` times the requests, and of other policies."""
-    found = gain(experiment, policy, factor)
+    estimate = gain(experiment, policy, factor)
     cards = _cards(experiment, policy)
     last = _last_minute(experiment)
     return LabAnswer(
         experiment,
         factor,
-        found,
-        found.now * MINUTE if found else 0.0,
-        found.then * MINUTE if found else 0.0,
+        estimate,
+        estimate.now * MINUTE if estimate else 0.0,
+        estimate.then * MINUTE if estimate else 0.0,
         cards,
         _bars(experiment, policy),
         [(card.line, _curve(outcome, last)) for card, outcome in _measured(experiment, cards)],
@@ -146,11 +146,11 @@ def _at(experiment: Experiment, factor: float) -> dict[str, Outcome]:
 
 
 def _cards(experiment: Experiment, used: str) -> list[PolicyCard]:
-    found, cards = _at(experiment, 1.0), []
+    outcomes, cards = _at(experiment, 1.0), []
     for line, policy in zip(_LINES, experiment.policies, strict=False):
-        if policy not in found:
+        if policy not in outcomes:
             continue
-        metrics: dict[str, Any] = found[policy].metrics or {}
+        metrics: dict[str, Any] = outcomes[policy].metrics or {}
         name, words = POLICY_WORDS.get(policy, (policy, ""))
         cards.append(
             PolicyCard(
@@ -169,8 +169,8 @@ def _cards(experiment: Experiment, used: str) -> list[PolicyCard]:
 
 
 def _measured(experiment: Experiment, cards: Sequence[PolicyCard]) -> list[tuple[PolicyCard, Outcome]]:
-    found = _at(experiment, 1.0)
-    return [(card, found[card.policy]) for card in cards]
+    outcomes = _at(experiment, 1.0)
+    return [(card, outcomes[card.policy]) for card in cards]
 
 
 def _bars(experiment: Experiment, policy: str) -> list[BudgetBar]:

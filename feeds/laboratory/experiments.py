@@ -120,7 +120,7 @@ def again(now: datetime) -> list[int]:
 
     Gives up a replay that was sent MAX_SENDS times, so that the next one has its turn.
     """
-    found = []
+    keys = []
     for pk in Experiment.objects.open().filter(created__lt=now - STALE).values_list("pk", flat=True):
         with transaction.atomic():
             experiment = _locked(pk)
@@ -134,8 +134,8 @@ def again(now: datetime) -> list[int]:
             else:
                 experiment.result |= {"sends": sends + 1, "since": now.timestamp()}
                 experiment.save(update_fields=["result"])
-            found.append(pk)
-    return found
+            keys.append(pk)
+    return keys
 
 
 def _waiting_since(experiment: Experiment) -> datetime:

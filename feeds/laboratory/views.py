@@ -45,10 +45,10 @@ def laboratory(request: HttpRequest) -> HttpResponse:
     factor = request.GET.get("requests", "2")
     factor = factor if factor in CHOICES else "2"
     experiment = newest_answer(chosen)
-    answer = lab_answer(experiment, chosen.policy, float(factor)) if experiment else None
+    report = lab_answer(experiment, chosen.policy, float(factor)) if experiment else None
     feeds = Feed.objects.active().fetched().count()
     context = {
-        "answer": answer if answer and answer.cards else None,
+        "answer": report if report and report.cards else None,
         "is_running": is_asked(now),
         "choices": CHOICES.items(),
         "factor": factor,

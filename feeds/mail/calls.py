@@ -25,8 +25,8 @@ client.programs.add_module("feeds.mail.programs")
 
 def read(data: bytes) -> ReadMail:
     """Read a message in a process of its own, without network. Raises ProgramError."""
-    answer = client.programs.call(READ_MAIL, {}, data, seconds=READ_SECONDS, max_bytes=MAX_READ)
-    return _decoded(answer, ReadMail)
+    reply = client.programs.call(READ_MAIL, {}, data, seconds=READ_SECONDS, max_bytes=MAX_READ)
+    return _decoded(reply, ReadMail)
 
 
 def look_into(mailbox: Mailbox) -> MailLook:
@@ -43,14 +43,14 @@ def look_into(mailbox: Mailbox) -> MailLook:
         last_uid=mailbox.last_uid,
         max_message=MAX_BYTES,
     )
-    answer = client.programs.call(
+    reply = client.programs.call(
         LOOK,
         _networks(),
         msgspec.msgpack.encode(account),
         seconds=LOOK_PROGRAM_SECONDS,
         max_bytes=MAX_LOOK_BYTES + MAX_BYTES + 1_000_000,
     )
-    return _decoded(answer, MailLook)
+    return _decoded(reply, MailLook)
 
 
 def sign_off(url: str) -> None:

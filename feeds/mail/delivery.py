@@ -28,11 +28,11 @@ from feeds.signals import added, arrived, links_mailed, mailed
 from feeds.visiting import posting
 from feeds.visiting.visits import FeedVisit, StoredEntries
 
-MOST_AN_HOUR = 200
+MAX_PER_HOUR = 200
 """Messages that one address takes within an hour."""
 KEPT_SUBJECTS = 3
-MOST_LINKS = 20
-MOST_WORDS = 200
+MAX_LINKS = 20
+MAX_WORDS = 200
 """Words beside its addresses with which a message to oneself is still one that saves pages."""
 _LINK = re.compile(r"https?://[^\s<>\"]{4,2000}")
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?")
@@ -41,15 +41,15 @@ _MAX_KEY = 300
 
 
 def take_turn(address: MailAddress, now: datetime) -> bool:
-    """Count a message to an address. Returns False, and counts nothing, for more than MOST_AN_HOUR."""
+    """Count a message to an address. Returns False, and counts nothing, for more than MAX_PER_HOUR."""
     hour = now.replace(minute=0, second=0, microsecond=0)
     rows = MailAddress.objects.filter(pk=address.pk)
-    if rows.filter(hour=hour, taken__lt=MOST_AN_HOUR).update(taken=F("taken") + 1):
+    if rows.filter(hour=hour, taken__lt=MAX_PER_HOUR).update(taken=F("taken") + 1):
         return True
     # An hour in the past, or none; of two at this moment the second counts in the first one's hour.
     if rows.exclude(hour=hour).update(hour=hour, taken=1):
         return True
-    return bool(rows.filter(hour=hour, taken__lt=MOST_AN_HOUR).update(taken=F("taken") + 1))
+    return bool(rows.filter(hour=hour, taken__lt=MAX_PER_HOUR).update(taken=F("taken") + 1))
 
 
 @transaction.atomic
@@ -101,13 +101,13 @@ def _links_to_oneself(user: User, mail: Mail) -> list[str]:
 
     It is one from the address of their account, of no list, and with hardly more in it than addresses.
     """
-    own = {address.casefold() for address in (user.email, *_verified_addresses(user)) if address}
-    if mail.sender_address.casefold() not in own or _is_newsletter(mail):
+    own_addresses = {address.casefold() for address in (user.email, *_verified_addresses(user)) if address}
+    if mail.sender_address.casefold() not in own_addresses or _is_newsletter(mail):
         return []
     words = f"{mail.subject}\n{mail.text}"
     urls = [url.rstrip(".,;)>") for url in _LINK.findall(words)]
     others = _LINK.sub("", words).split()
-    return list(dict.fromkeys(urls))[:MOST_LINKS] if len(others) <= MOST_WORDS else []
+    return list(dict.fromkeys(urls))[:MAX_LINKS] if len(others) <= MAX_WORDS else []
 
 
 def _verified_addresses(user: User) -> list[str]:
@@ -243,8 +243,8 @@ def _keep(newsletter: Newsletter, letter: ReadMail, now: datetime) -> None:
     visit = _visit(feed, letter.mail, now, moment)
     stored: dict[int, StoredEntries] = {}
     discover()  # those who keep entries
-    for _, answer in arrived.send(sender=FeedVisit, visits=[visit]):
-        stored |= cast(dict[int, StoredEntries], answer)
+    for _, entries in arrived.send(sender=FeedVisit, visits=[visit]):
+        stored |= cast(dict[int, StoredEntries], entries)
     if not stored.get(feed.pk, StoredEntries()).new:
         return
     _count(newsletter, letter.mail, now)

@@ -137,12 +137,12 @@ class MailboxForm(RowForm):
         host = fields.get("host", "")
         if fields.get("security") == Mailbox.Security.NONE and host and not _is_this_machine(host):
             self.add_error("security", _("Without encryption only a server on this machine is asked."))
-        own = Mailbox.objects.filter(user=self.instance.user)
-        if own.count() >= MAX_MAILBOXES:
+        mailboxes = Mailbox.objects.filter(user=self.instance.user)
+        if mailboxes.count() >= MAX_MAILBOXES:
             raise ValidationError(
                 _("%(most)d mailboxes are enough: remove one first.") % {"most": MAX_MAILBOXES}
             )
-        if own.filter(host=host, login=fields.get("login"), folder=fields.get("folder")).exists():
+        if mailboxes.filter(host=host, login=fields.get("login"), folder=fields.get("folder")).exists():
             raise ValidationError(_("You have added this mailbox already: remove it first."))
         return fields
 

@@ -150,19 +150,19 @@ def _messages(client: imaplib.IMAP4, account: ImapAccount, now: float) -> MailLo
     uids = _new_uids(client, last, now)
     sizes = _sizes(client, uids[:MAX_MESSAGES])
     begun, size = time.monotonic(), 0
-    found: list[FoundMessage] = []
+    messages: list[FoundMessage] = []
     for uid in uids[:MAX_MESSAGES]:
         length = sizes.get(uid, 0)
         if length > account.max_message:
-            found.append(FoundMessage(uid, None))
+            messages.append(FoundMessage(uid, None))
             continue
-        if found and (size + length > MAX_LOOK_BYTES or time.monotonic() - begun > LOOK_SECONDS):
+        if messages and (size + length > MAX_LOOK_BYTES or time.monotonic() - begun > LOOK_SECONDS):
             break
         data = _body(client, uid)
         size += len(data or b"")
-        found.append(FoundMessage(uid, data))
-    last = max([last, *(message.uid for message in found)])
-    return MailLook(validity, tuple(found), len(found) < len(uids), last)
+        messages.append(FoundMessage(uid, data))
+    last = max([last, *(message.uid for message in messages)])
+    return MailLook(validity, tuple(messages), len(messages) < len(uids), last)
 
 
 def _new_uids(client: imaplib.IMAP4, last: int, now: float) -> list[int]:

@@ -37,15 +37,15 @@ def look(pk: int, now: datetime) -> bool:
         return False
     mailbox = rows.get()
     try:
-        found = calls.look_into(mailbox)
+        mail_look = calls.look_into(mailbox)
     except (ProgramError, UnreadableError) as error:
         _failed(mailbox, error, now)
         return False
-    is_more = found.is_more and mailbox.uid_validity in (0, found.uid_validity)
-    if found.uid_validity != mailbox.uid_validity:
-        rows.update(uid_validity=found.uid_validity, last_uid=0, counted_uid=0)
-        mailbox.uid_validity = found.uid_validity
-    for message in found.messages:
+    is_more = mail_look.is_more and mailbox.uid_validity in (0, mail_look.uid_validity)
+    if mail_look.uid_validity != mailbox.uid_validity:
+        rows.update(uid_validity=mail_look.uid_validity, last_uid=0, counted_uid=0)
+        mailbox.uid_validity = mail_look.uid_validity
+    for message in mail_look.messages:
         try:
             letter = _read(message.data)
         except ProgramError:  # no process could be started: it stays for the next look

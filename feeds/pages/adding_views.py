@@ -102,28 +102,32 @@ def addresses_in(text: str) -> list[str]:
 
 def _found(addresses: list[str], kind: str) -> dict[str, Any]:
     # A look has no login to show: an address that holds one is read at its first visit.
-    seen = [address for address in addresses if without_login(address)[1] is None][:MAX_ADDRESSES]
-    rest = [(address, without_login(address)[0]) for address in addresses if address not in seen]
+    shown_addresses = [address for address in addresses if without_login(address)[1] is None][:MAX_ADDRESSES]
+    remaining = [
+        (address, without_login(address)[0]) for address in addresses if address not in shown_addresses
+    ]
     try:
-        looks = look_at(seen, WantedSources(kind)) if seen else []
+        looks = look_at(shown_addresses, WantedSources(kind)) if shown_addresses else []
     except BusyError:
         return {"busy": True}
     feeds = [feed for look in looks for feed in look.feeds]
     others = [feed for look in looks for feed in look.others if not look.lists]
-    made = [look for look in looks if look.lists]
-    known = _known(looks)
+    list_looks = [look for look in looks if look.lists]
+    existing_feeds = _known(looks)
     now = datetime.now(UTC)
     return {
         "looks": looks,
-        "rest": rest,
-        "known": known,
+        "rest": remaining,
+        "known": existing_feeds,
         "posts": {feed.key: feed.posts(now) for feed in feeds},
         "number": len(feeds),
-        "chosen": sum(feed.is_chosen and feed.key not in known for feed in others) + len(made) + len(rest),
+        "chosen": sum(feed.is_chosen and feed.key not in existing_feeds for feed in others)
+        + len(list_looks)
+        + len(remaining),
         "asks_login": any(look.asks_login for look in looks),
         "refused": any(look.problem for look in looks),
-        "only_login": len(looks) == 1 and looks[0].asks_login and not rest,
-        "only_list": len(looks) == len(made) == 1 and not rest,
+        "only_login": len(looks) == 1 and looks[0].asks_login and not remaining,
+        "only_list": len(looks) == len(list_looks) == 1 and not remaining,
     }
 
 
@@ -167,16 +171,20 @@ def rules(request: HttpRequest) -> HttpResponse:
     """Show what rules choose in a page, to be followed as a feed or to be used by one that exists."""
     address = request.GET.get("url", "").strip()
     feed = Feed.objects.filter(pk=_number(request.GET.get("feed", ""))).first()
-    given = {part: request.GET[part] for part in PARTS if request.GET.get(part)}
-    context: dict[str, Any] = {"address": address, "parts": _rule_fields(given), "feed_id": feed and feed.pk}
-    context["browser"] = bool(given.get("browser"))
-    context["more_given"] = any(part != "entry" for part in given)
+    rule_texts = {part: request.GET[part] for part in PARTS if request.GET.get(part)}
+    context: dict[str, Any] = {
+        "address": address,
+        "parts": _rule_fields(rule_texts),
+        "feed_id": feed and feed.pk,
+    }
+    context["browser"] = bool(rule_texts.get("browser"))
+    context["more_given"] = any(part != "entry" for part in rule_texts)
     context["target"] = reverse("feed-rules", args=[feed.pk]) if feed else reverse("add")
     near = request.GET.get("near", "")
-    if address and (given or near):
+    if address and (rule_texts or near):
         try:
-            wanted = WantedSources(PAGE, rules_in(checked_rules(PAGE, given)), near=_checked_part(near))
-            (look,) = look_at([address], wanted)
+            sources = WantedSources(PAGE, rules_in(checked_rules(PAGE, rule_texts)), near=_checked_part(near))
+            (look,) = look_at([address], sources)
             context["look"] = look
             if near and look.lists:
                 context["parts"] = _rule_fields(look.lists[0].rules)
@@ -198,7 +206,7 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
-def _rule_fields(given: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
+def _rule_fields(rule_texts: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
     """Return name, label, help and value of the fields for rules."""
     labels = {
         "entry": (_("An article"), _("What chooses all articles of the list, and nothing else.")),
@@ -209,7 +217,7 @@ def _rule_fields(given: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
         "summary": (_("Its short text"), ""),
         "next": (_("The next page"), _("The link to older articles, where the list goes on.")),
     }
-    return [(part, *words, given.get(part, "")) for part, words in labels.items()]
+    return [(part, *words, rule_texts.get(part, "")) for part, words in labels.items()]
 
 
 def _replaced(request: HttpRequest, feed: Feed, line: str) -> HttpResponse:

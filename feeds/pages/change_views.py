@@ -83,34 +83,34 @@ def use_new_address(request: HttpRequest, pk: int) -> HttpResponse:
     if not address:
         raise Http404("no other address was found")
     feed.status, feed.proposed = Feed.Status.ACTIVE, {}
-    kept = move_to(feed, address)
-    if kept.url != address:
-        messages.error(request, _("Another feed has this address already: %(feed)s.") % {"feed": kept})
-        return HttpResponseRedirect(kept.get_absolute_url())
+    final_feed = move_to(feed, address)
+    if final_feed.url != address:
+        messages.error(request, _("Another feed has this address already: %(feed)s.") % {"feed": final_feed})
+        return HttpResponseRedirect(final_feed.get_absolute_url())
     wake_controller()
     messages.success(request, _("It is read from its new address now."))
-    return HttpResponseRedirect(kept.get_absolute_url())
+    return HttpResponseRedirect(final_feed.get_absolute_url())
 
 
 def use_what_was_found(request: HttpRequest, feeds: FeedQuerySet) -> None:
     """Give lost feeds the addresses, and lists the rules, under which they were found anew."""
     outcomes = [_use_proposal(feed) for feed in feeds.exclude(proposed={}).order_by("pk")]
     wake_controller()
-    done = sum(outcomes)
-    if done:
+    success_count = sum(outcomes)
+    if success_count:
         message = ngettext(
             "%(count)d feed is read from where it is now.",
             "%(count)d feeds are read from where they are now.",
-            done,
+            success_count,
         )
-        messages.success(request, message % {"count": done})
-    if left := len(outcomes) - done:
+        messages.success(request, message % {"count": success_count})
+    if failure_count := len(outcomes) - success_count:
         message = ngettext(
             "%(count)d feed stays as it was: another has its address, or what was found does not fit.",
             "%(count)d feeds stay as they were: others have their addresses, or what was found does not fit.",
-            left,
+            failure_count,
         )
-        messages.error(request, message % {"count": left})
+        messages.error(request, message % {"count": failure_count})
 
 
 def _use_proposal(feed: Feed) -> bool:

@@ -46,11 +46,11 @@ def sparkline(values: Sequence[float], label: str, *, width: int = 96, height: i
     )
 
 
-def weekly_bars(values: Sequence[float], what: str) -> SafeString:
+def weekly_bars(values: Sequence[float], subject: str) -> SafeString:
     """Draw 168 non-negative values of a week, Monday first, as a step line with the days' names below."""
     top, at = max(values), max(range(len(values)), key=values.__getitem__)
     label = _("By hour of the week, %(what)s: at most %(top)s, on %(day)s at %(hour)s") % {
-        "what": what,
+        "what": subject,
         "top": number_format(_short(top)),
         "day": WEEKDAYS[at // 24],
         "hour": _hour(at % 24),

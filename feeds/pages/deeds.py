@@ -68,9 +68,9 @@ def _by_failure(feed: Feed) -> list[Deed]:
         return [Deed(_("Give a login"), f"{reverse('logins')}?{urlencode({'url': feed.url})}"), again]
     if feed.failure in NO_FEED:
         query = urlencode({"url": feed.url, "kind": PAGE})
-        made = Deed(_("Make a feed of a list on the page"), f"{reverse('add')}?{query}")
+        list_deed = Deed(_("Make a feed of a list on the page"), f"{reverse('add')}?{query}")
         watch = Deed(_("Watch the page"), f"{reverse('site-add')}?{urlencode({'url': feed.url})}")
-        return [_find(feed), made, watch]
+        return [_find(feed), list_deed, watch]
     if feed.failure in LOST or _is_refusal(feed.failure):
         return [_find(feed), again]
     return [] if feed.failure in WAITING else [again]

@@ -107,8 +107,8 @@ def used_values() -> dict[str, Choices]:
         for name, values in zip(USED, columns, strict=True)
     }
     for column, name_of in (("language", language_name), ("failure", failure_name)):
-        named = [(value, name_of(value)) for value, _ in used[column]]
-        used[column] = sorted(named, key=lambda choice: choice[1].casefold())
+        choices = [(value, name_of(value)) for value, _ in used[column]]
+        used[column] = sorted(choices, key=lambda choice: choice[1].casefold())
     return used
 
 

@@ -135,12 +135,12 @@ class AddFeedsForm(forms.Form):
 
     def _keep_logins(self, user: User) -> None:
         """Keep the login that was given for each of the addresses; that of a bad one is not."""
-        given = self.cleaned_data
-        for line in given["addresses"] if given["login_secret"] else ():
-            owner = None if given["share"] else user.pk
+        data = self.cleaned_data
+        for line in data["addresses"] if data["login_secret"] else ():
+            owner = None if data["share"] else user.pk
             with suppress(BadUrl):
                 bare = without_login(source_in(line)[2])[0]
-                keep_login(bare, self._login_kind(), given["login_secret"], given["login_name"], owner)
+                keep_login(bare, self._login_kind(), data["login_secret"], data["login_name"], owner)
 
     def start_import(self, user: User) -> FeedImport:
         """Add the feeds to the folder, which is made where missing, for this person to follow.

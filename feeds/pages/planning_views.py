@@ -92,12 +92,12 @@ def planning(request: HttpRequest) -> HttpResponse:
     return render(request, "feeds/planning.html", context, status=422 if form.errors else 200)
 
 
-def trial(wanted: VisitRules, now: VisitRules, person: int | None) -> None:
+def trial(new_rules: VisitRules, current_rules: VisitRules, person: int | None) -> None:
     """Begin replays of the deployment's own posts: with other rules, and with those in force beside them.
 
     Raises TraceError if nothing was recorded yet.
     """
-    for chosen in dict.fromkeys(replace(each, training_max_ticks=0) for each in (now, wanted)):
+    for chosen in dict.fromkeys(replace(each, training_max_ticks=0) for each in (current_rules, new_rules)):
         _begin(chosen, person)
 
 
@@ -122,11 +122,11 @@ def _trials() -> list[dict[str, Any]]:
     experiments = Experiment.objects.lean().filter(source=Experiment.Source.HISTORY)
     newest = experiments.exclude(result__outcomes=[]).order_by("-id")[:SHOWN_TRIALS]
     outcomes = [(row, outcome) for row in newest for outcome in reversed(row.outcomes)]
-    found = []
+    trial_rows = []
     for row, outcome in outcomes[:SHOWN_TRIALS]:
         metrics = outcome.metrics or {}
         days = max((row.days or 0) - row.learned_days(), 1e-9)
-        found.append(
+        trial_rows.append(
             {
                 "experiment": row,
                 "policy": _policy_name(outcome.policy),
@@ -138,7 +138,7 @@ def _trials() -> list[dict[str, Any]]:
                 "error": outcome.error,
             }
         )
-    return found
+    return trial_rows
 
 
 def _as_query(form: RulesForm) -> str:

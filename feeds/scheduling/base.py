@@ -213,8 +213,8 @@ def due_in_words(due: float, now: float) -> str:
 
 def in_words(seconds: float) -> str:
     """Format a duration for a sentence: its largest unit, with one decimal unless that is zero."""
-    for length, one, many in _UNITS:
+    for length, singular, plural in _UNITS:
         if seconds >= length:
             number = f"{seconds / length:.1f}".removesuffix(".0")
-            return one if number == "1" else Reason(many, number)
+            return singular if number == "1" else Reason(plural, number)
     return Reason("{0} seconds", f"{max(seconds, 0):.0f}")

@@ -200,11 +200,11 @@ class MediaCloud(Intervals):
 
         An interval of more than 6 hours falls back to 6.
         """
-        known = 1 - min(new, self.document) / self.document
-        if known >= 0.67:
+        known_share = 1 - min(new, self.document) / self.document
+        if known_share >= 0.67:
             silent = now - posts[-1] if posts else np.inf
             step = HOUR if new == 0 and silent >= 32 * DAY else 10 * MINUTE
             return min(before + step, DAY)
-        if known < 0.33:
+        if known_share < 0.33:
             return 6 * HOUR if before > 6 * HOUR else max(before - HOUR, 10 * MINUTE)
         return before

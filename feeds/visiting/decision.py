@@ -117,43 +117,43 @@ class FeedDecision:
     is_discovered: bool = False
 
 
-def decide(row: FeedRow, answer: FeedAnswer, limits: FloorLimits, training: AdvarssTraining) -> FeedDecision:
+def decide(row: FeedRow, reply: FeedAnswer, limits: FloorLimits, training: AdvarssTraining) -> FeedDecision:
     """Return what an answer changes in a feed's row, and the reason."""
-    harvest = answer.harvest
+    harvest = reply.harvest
     if harvest.kind == "push":
-        return FeedDecision(harvest.failure or answer.outcome, {"lease": None} | _after_push(answer))
-    changes = _after_failure(row, answer) if harvest.failure else _after_success(row, answer)
-    changes |= _next_visit(row, row.after(changes), answer, limits)
-    changes |= {"last_attempt": answer.at}
+        return FeedDecision(harvest.failure or reply.outcome, {"lease": None} | _after_push(reply))
+    changes = _after_failure(row, reply) if harvest.failure else _after_success(row, reply)
+    changes |= _next_visit(row, row.after(changes), reply, limits)
+    changes |= {"last_attempt": reply.at}
     changes |= {"lease": None, "losses": 0, "selected_at": None, "selected_because": ""}
     if harvest.failure:
-        is_page = harvest.failure == Failure.NOT_A_FEED and bool(answer.content.links)
+        is_page = harvest.failure == Failure.NOT_A_FEED and bool(reply.content.links)
         is_discovered = is_page and row.last_success is None
         return FeedDecision(harvest.failure, changes, is_discovered=is_discovered)
     toe = None
     if row.phase == "training":
-        m, t, ticks = after_retrieval(row.training_m, row.training_t, answer.new > 0)
+        m, t, ticks = after_retrieval(row.training_m, row.training_t, reply.new > 0)
         due = float(due_at(harvest.at, ticks, training.tick, training.max_ticks))
         changes |= {"training_m": float(m), "training_t": float(t), "training_due": _utc(due)}
         toe = int(ticks)
-    return FeedDecision(answer.outcome, changes, toe, moves_to=_believed_redirect(row.after(changes), answer))
+    return FeedDecision(reply.outcome, changes, toe, moves_to=_believed_redirect(row.after(changes), reply))
 
 
-def _after_push(answer: FeedAnswer) -> Changes:
+def _after_push(reply: FeedAnswer) -> Changes:
     """Return what a push changes. Visits continue as selected, because a hub may miss articles."""
-    if answer.content.document is None:
+    if reply.content.document is None:
         return {}
-    news = {"last_new": answer.at} if answer.new else {}
-    return {"fingerprints": answer.content.document.fingerprints} | news
+    news = {"last_new": reply.at} if reply.new else {}
+    return {"fingerprints": reply.content.document.fingerprints} | news
 
 
-def _after_failure(row: FeedRow, answer: FeedAnswer) -> Changes:
+def _after_failure(row: FeedRow, reply: FeedAnswer) -> Changes:
     """Return what a failure changes: everything learned stays, and a list found anew is proposed."""
-    harvest, content = answer.harvest, answer.content
+    harvest, content = reply.harvest, reply.content
     changes: Changes = {"failure": harvest.failure, "failure_detail": harvest.detail[:1000]}
-    if not _is_blameless(answer):
+    if not _is_blameless(reply):
         changes["failure_streak"] = row.failure_streak + 1
-        changes["failing_since"] = row.failing_since or answer.at
+        changes["failing_since"] = row.failing_since or reply.at
     if content.proposal is not None:
         changes["proposed"] = stored_rules(content.proposal)
     elif content.links and row.last_success is not None:
@@ -161,28 +161,28 @@ def _after_failure(row: FeedRow, answer: FeedAnswer) -> Changes:
     return changes
 
 
-def _is_blameless(answer: FeedAnswer) -> bool:
+def _is_blameless(reply: FeedAnswer) -> bool:
     """Return whether the failure is likely our network's, so that it is not held against the feed."""
-    failure = answer.harvest.failure
-    return bool(failure) and Failure.of(failure).ours and answer.is_outage
+    failure = reply.harvest.failure
+    return bool(failure) and Failure.of(failure).ours and reply.is_outage
 
 
-def _after_success(row: FeedRow, answer: FeedAnswer) -> Changes:
-    harvest, content = answer.harvest, answer.content
+def _after_success(row: FeedRow, reply: FeedAnswer) -> Changes:
+    harvest, content = reply.harvest, reply.content
     changes = _description(row, content.document) if content.document is not None else {}
     if content.opinion is not None:
-        changes |= {"opinion": _stored_opinion(content.opinion), "opinion_at": answer.at}
+        changes |= {"opinion": _stored_opinion(content.opinion), "opinion_at": reply.at}
     if harvest.status == 304:
         changes["etag"] = harvest.etag or row.etag
         changes["last_modified"] = harvest.last_modified or row.last_modified
     else:
         validators = ("etag", "last_modified", "body_hash")
         changes |= {name: getattr(harvest, name) for name in validators}
-    if answer.new:
-        changes["last_new"] = answer.at
+    if reply.new:
+        changes["last_new"] = reply.at
     changes |= {
-        "last_success": answer.at,
-        "unchanged_streak": 0 if answer.new else row.unchanged_streak + 1,
+        "last_success": reply.at,
+        "unchanged_streak": 0 if reply.new else row.unchanged_streak + 1,
         "failure_streak": 0,
         "failing_since": None,
         "failure": "",
@@ -191,7 +191,7 @@ def _after_success(row: FeedRow, answer: FeedAnswer) -> Changes:
     }
     if content.proposal is not None:  # the list that was found at the first visit
         changes["rules"] = stored_rules(content.proposal)
-    return changes | _redirect(row, answer)
+    return changes | _redirect(row, reply)
 
 
 def _description(row: FeedRow, document: FeedDocument) -> Changes:
@@ -217,32 +217,32 @@ def _stored_opinion(opinion: Sequence[Disagreement]) -> list[dict[str, str]]:
     ]
 
 
-def _redirect(row: FeedRow, answer: FeedAnswer) -> Changes:
+def _redirect(row: FeedRow, reply: FeedAnswer) -> Changes:
     """Count consecutive answers that redirect permanently to the same address."""
-    target = answer.harvest.moved_to
+    target = reply.harvest.moved_to
     if target == row.moved_to:
         return {"moved_count": row.moved_count + bool(target)}
     return {
-        "moved_to": target, "moved_count": int(bool(target)), "moved_since": answer.at if target else None
+        "moved_to": target, "moved_count": int(bool(target)), "moved_since": reply.at if target else None
     }  # fmt: skip
 
 
-def _believed_redirect(row: FeedRow, answer: FeedAnswer) -> str:
+def _believed_redirect(row: FeedRow, reply: FeedAnswer) -> str:
     """Return the address that the feed moves to, "" while its redirect is not believed."""
     since = row.moved_since
-    is_believed = since and should_move(row.moved_count, since.timestamp(), answer.harvest.at)
+    is_believed = since and should_move(row.moved_count, since.timestamp(), reply.harvest.at)
     return row.moved_to if is_believed else ""
 
 
-def _next_visit(old: FeedRow, row: FeedRow, answer: FeedAnswer, limits: FloorLimits) -> Changes:
+def _next_visit(old: FeedRow, row: FeedRow, reply: FeedAnswer, limits: FloorLimits) -> Changes:
     """Return the time of the earliest next visit and the rule behind it; a feed that is gone gets none."""
-    harvest = answer.harvest
+    harvest = reply.harvest
     bound = floor(
         VisitOutcome(
             at=harvest.at,
             status=harvest.status,
             failure=harvest.failure,
-            ours=_is_blameless(answer),
+            ours=_is_blameless(reply),
             retry_after=harvest.retry_after,
             max_age=harvest.max_age,
             ttl=row.ttl,
@@ -254,8 +254,8 @@ def _next_visit(old: FeedRow, row: FeedRow, answer: FeedAnswer, limits: FloorLim
             unchanged_streak=row.unchanged_streak,
             failure_streak=row.failure_streak,
             failing_since=row.failing_since.timestamp() if row.failing_since else None,
-            jitter=answer.jitter,
-            pushed=answer.is_pushed,
+            jitter=reply.jitter,
+            pushed=reply.is_pushed,
         ),
         limits,
     )

@@ -63,12 +63,12 @@ def parse_prior(content: Any) -> Population:
     return Population(mean=float(mean or 0), profile=hours / hours.mean())
 
 
-def _is_number(value: Any, most: float) -> bool:
+def _is_number(value: Any, maximum: float) -> bool:
     return (
         isinstance(value, (int, float))
         and not isinstance(value, bool)
         and math.isfinite(value)
-        and 0 <= value <= most
+        and 0 <= value <= maximum
     )
 
 

@@ -110,9 +110,9 @@ def settle_visits(visits: Sequence[FeedVisit], *, ours: bool = False) -> None:
     decisions = []
     for visit in visits:
         row = FeedRow(**{name: getattr(visit.feed, name) for name in COLUMNS})
-        answer = _answer(visit, is_outage=ours)
-        decision = decide(row, answer, limits, training)
-        log.append(_log_entry(visit, answer, decision))
+        reply = _answer(visit, is_outage=ours)
+        decision = decide(row, reply, limits, training)
+        log.append(_log_entry(visit, reply, decision))
         for name, value in decision.changes.items():
             setattr(visit.feed, name, value)
         decisions.append((visit, decision))
@@ -172,15 +172,15 @@ def _watched_since(visit: FeedVisit) -> float | None:
     return min(visit.stored.published) if len(visit.stored.published) > 1 else None
 
 
-def _log_entry(visit: FeedVisit, answer: FeedAnswer, decision: FeedDecision) -> Retrieval:
+def _log_entry(visit: FeedVisit, reply: FeedAnswer, decision: FeedDecision) -> Retrieval:
     """Return the retrieval's line in the log. The feed is still as it was before the visit."""
     harvest = visit.harvest
     is_trained = decision.toe is not None
     return Retrieval(
         feed_id=visit.feed.id,
         lease=visit.lease,
-        at=answer.at,
-        outcome=answer.outcome,
+        at=reply.at,
+        outcome=reply.outcome,
         status=harvest.status,
         failure=harvest.failure,
         detail=harvest.detail[:1000],

@@ -217,11 +217,11 @@ def test_a_site_that_edits_is_looked_at_sooner() -> None:
     looks: list[float] = []
     edits: list[float] = []
     for _ in range(20):
-        looks, edits = learned(looks, edits, 0, found=True)
+        looks, edits = learned(looks, edits, 0, has_edit=True)
     assert chance(0, looks, edits) > 0.7
     assert chance(1, looks, edits) == PRIOR[1]
     for _ in range(400):
-        looks, edits = learned(looks, edits, 0, found=False)
+        looks, edits = learned(looks, edits, 0, has_edit=False)
     assert chance(0, looks, edits) < PRIOR[0] * 2
 
 

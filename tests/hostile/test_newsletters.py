@@ -145,7 +145,7 @@ def test_of_a_flood_of_messages_only_an_hours_are_taken(
     address: MailAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most = 20
-    monkeypatch.setattr("feeds.mail.delivery.MOST_AN_HOUR", most)
+    monkeypatch.setattr("feeds.mail.delivery.MAX_PER_HOUR", most)
     other = MailAddress.objects.create(user=make_user("bob"))
     statuses = [post(address, issue(number)) for number in range(5 * most)]
     assert statuses == [202] * most + [429] * (4 * most)

@@ -45,9 +45,9 @@ class SourceAffinity(Ranker):
             counts[subscriber, feed] += 1
 
     def _share(self, subscriber: str, feed: str, overall: float) -> float:
-        opened = self._opened[subscriber, feed] if feed else 0.0
-        shown = self._shown[subscriber, feed] if feed else 0.0
-        return (opened + overall * self.PRIOR_SHOWN) / (shown + self.PRIOR_SHOWN)
+        openings = self._opened[subscriber, feed] if feed else 0.0
+        showings = self._shown[subscriber, feed] if feed else 0.0
+        return (openings + overall * self.PRIOR_SHOWN) / (showings + self.PRIOR_SHOWN)
 
 
 class KeywordsOnly(Ranker):

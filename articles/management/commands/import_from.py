@@ -60,11 +60,11 @@ class Command(BaseCommand):
         self._follow(move)
 
     def _follow(self, move: Move) -> None:
-        said = ""
+        last_sentence = ""
         while (pause := go_on(move.pk, datetime.now(UTC))) is not None:
             move.refresh_from_db()
-            if (sentence := sentence_of(move)) != said and pause:
-                self.stderr.write(said := sentence)
+            if (sentence := sentence_of(move)) != last_sentence and pause:
+                self.stderr.write(last_sentence := sentence)
             time.sleep(min(pause, 30.0))
         move.refresh_from_db()
         if move.state == Move.State.FAILED:

@@ -249,12 +249,12 @@ def _highlights(value: object, times: Times) -> tuple[SavedHighlight, ...]:
     highlights = []
     for item in filter(lambda item: isinstance(item, dict), value):
         quote, text = raw(item.get("quote")), raw(item.get("text"))
-        made = times.read(item.get("created_at") or item.get("created"))
+        created_at = times.read(item.get("created_at") or item.get("created"))
         note = raw(item.get("note")) or (text if quote else "")
         if quote or text:
             highlights.append(
                 SavedHighlight(
-                    quote or text, note, raw(item.get("color")), tuple(list_of(item.get("tags"))), made
+                    quote or text, note, raw(item.get("color")), tuple(list_of(item.get("tags"))), created_at
                 )
             )
     return tuple(highlights)

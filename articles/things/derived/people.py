@@ -39,7 +39,7 @@ def people_graph() -> Terms:
     for key in chosen:
         sites = [site for site, _ in articles[key].most_common(MAX_SITES)]
         name = spellings[key].most_common(1)[0][0]
-        own = {site: addresses[key, site] for site in sites if (key, site) in addresses}
+        own_addresses = {site: addresses[key, site] for site in sites if (key, site) in addresses}
         for site in sites:
             node = person_node(key, site)
             statements += [
@@ -47,9 +47,12 @@ def people_graph() -> Terms:
                 (node, expanded("foaf:name"), Term(Kind.LITERAL, name[:1000])),
                 (node, expanded("freshet:site"), site_node(site)),
                 (node, expanded("freshet:articles"), number(articles[key][site])),
-                *((node, expanded("foaf:page"), iri(safe(address))) for address in _pages(own.get(site, ()))),
+                *(
+                    (node, expanded("foaf:page"), iri(safe(address)))
+                    for address in _pages(own_addresses.get(site, ()))
+                ),
             ]
-        for person in merged(name, sites, own):
+        for person in merged(name, sites, own_addresses):
             for reason in person.evidence:
                 statements += _same(key, reason.sites, reason.address)
     return statements

@@ -134,9 +134,9 @@ class Command(BaseCommand):
 
 def _rules(kind: str, texts: Sequence[str]) -> dict[str, str]:
     """Return the rules of a command line. Raises CommandError."""
-    given = dict(text.partition("=")[::2] for text in texts)
+    raw_rules = dict(text.partition("=")[::2] for text in texts)
     try:
-        return checked_rules(kind, given)
+        return checked_rules(kind, raw_rules)
     except SelectorFault as fault:
         raise CommandError(f"--rule: {fault}") from fault
 

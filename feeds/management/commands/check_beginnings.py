@@ -31,7 +31,7 @@ class Command(BaseCommand):
             for first in range(0, len(rows), MAX_ADDRESSES):
                 part = rows[first : first + MAX_ADDRESSES]
                 for row, look in zip(part, look_at([each.url for each in part]), strict=True):
-                    feed = next((found for found in look.feeds if found.read.size), None)
+                    feed = next((candidate for candidate in look.feeds if candidate.read.size), None)
                     broken += feed is None
                     self.stdout.write(f"{row.language}  {row.title}: {self._said(look.problem, feed)}")
         finally:

@@ -38,10 +38,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Change what was named, and print what is in force."""
         row = stored_rules()
-        named = {name: options[name] for name in FIELDS if options[name] is not None}
-        for name, text in named.items():
+        changes = {name: options[name] for name in FIELDS if options[name] is not None}
+        for name, text in changes.items():
             setattr(row, name, _value(name, text))
-        if named:
+        if changes:
             try:
                 row.full_clean()
             except ValidationError as error:

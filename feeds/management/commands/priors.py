@@ -28,18 +28,20 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        what = parser.add_mutually_exclusive_group()
-        what.add_argument(
+        group = parser.add_mutually_exclusive_group()
+        group.add_argument(
             "--learn",
             nargs="+",
             type=Path,
             metavar="TRACE.csv.gz",
             help="print what these teach (no database needed)",
         )
-        what.add_argument(
+        group.add_argument(
             "--own", action="store_true", help="print what one's own feeds teach, for others to use"
         )
-        what.add_argument("--use", metavar="FILE", help="use this file from now on; `shipped`: Freshet's own")
+        group.add_argument(
+            "--use", metavar="FILE", help="use this file from now on; `shipped`: Freshet's own"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print one JSON object, or say what is used from now on."""

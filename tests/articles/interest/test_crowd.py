@@ -24,7 +24,7 @@ def taught(lists: int = MIN_LISTS) -> Crowd:
         at, who = number * 700.0, f"reader{number}"
         for article in ("good", "bad", "other"):
             features = {f"feed:{article}": 1.0, "keyword:same": 1.0}
-            signals = crowd.signals(article, features, at=at, age=0.0, seen=False)
+            signals = crowd.signals(article, features, at=at, age=0.0, is_seen=False)
             crowd.learn_shown(who, article, features, signals, at)
         crowd.learn_opened(who, "good", {"feed:good": 1.0, "keyword:same": 1.0}, at + 5)
     return crowd
@@ -61,7 +61,7 @@ def test_old_showings_count_less():
 
 
 def test_signals_are_nothing_where_nothing_is_known():
-    signals = Crowd().signals("new", {"keyword:x": 1.0, "feed:1": 1.0}, at=0.0, age=0.0, seen=False)
+    signals = Crowd().signals("new", {"keyword:x": 1.0, "feed:1": 1.0}, at=0.0, age=0.0, is_seen=False)
     assert not signals.any()
 
 
@@ -71,7 +71,9 @@ def test_a_crowd_comes_back_as_it_was_packed():
     again = Crowd.unpacked(crowd.packed(at))
     features = {"feed:good": 1.0, "keyword:same": 1.0}
     for article in ("good", "bad", "never"):
-        signals = [each.signals(article, features, at=at, age=3600.0, seen=True) for each in (crowd, again)]
+        signals = [
+            each.signals(article, features, at=at, age=3600.0, is_seen=True) for each in (crowd, again)
+        ]
         assert np.allclose(*signals, atol=0.02)
     assert np.allclose(crowd.weights, again.weights)
     assert again.lists == crowd.lists
@@ -85,7 +87,7 @@ def test_what_is_no_crowd_is_an_empty_one(packed):
 def test_the_parts_of_the_crowd_add_up():
     crowd = taught()
     signals = crowd.signals(
-        "good", {"feed:good": 1.0}, at=0.0, age=DAY, seen=True, personal=0.7, recency=-0.3
+        "good", {"feed:good": 1.0}, at=0.0, age=DAY, is_seen=True, personal=0.7, recency=-0.3
     )
     assert math.isclose(sum(crowd.parts(signals).values()), crowd.score(signals) - 0.7 + 0.3)
 
@@ -108,7 +110,7 @@ def test_any_order_of_events_leaves_finite_numbers(events):
         if opened:
             crowd.learn_opened(who, article, features, at)
         else:
-            signals = crowd.signals(article, features, at=at, age=at, seen=False)
+            signals = crowd.signals(article, features, at=at, age=at, is_seen=False)
             assert np.isfinite(signals).all()
             crowd.learn_shown(who, article, features, signals, at)
     assert np.isfinite(crowd.weights).all()

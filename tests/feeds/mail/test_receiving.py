@@ -107,7 +107,7 @@ def test_an_unknown_key_is_told_nothing(address: MailAddress) -> None:
 
 
 def test_an_address_takes_so_many_an_hour(address: MailAddress, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery, "MOST_AN_HOUR", 2)
+    monkeypatch.setattr(delivery, "MAX_PER_HOUR", 2)
     assert [post(address, issue(number)) for number in (1, 2, 3)] == [202, 202, 429]
     assert piped(monkeypatch, issue(3), "--to", address.address)[0] == 75
 

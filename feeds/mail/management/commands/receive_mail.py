@@ -70,8 +70,8 @@ class Command(BaseCommand):
 def _known(addresses: Iterable[str]) -> MailAddress | None:
     """Return the first of these that is somebody's address."""
     keys = [address.strip(" <>").partition("@")[0].partition("+")[0].lower() for address in addresses]
-    found = {
+    rows = {
         row.key: row
         for row in MailAddress.objects.select_related("user").filter(key__in=keys, user__is_active=True)
     }
-    return next((found[key] for key in keys if key in found), None)
+    return next((rows[key] for key in keys if key in rows), None)
