@@ -75,10 +75,10 @@ def written(product: Product) -> Written:
     time.sleep(1)
     os.sync()
     log, files, full_pages = map(float, str(product.sql(READ_WRITTEN)).split())
-    return Written(log, files, _disk_bytes(product.work), full_pages)
+    return Written(log, files, disk_bytes(product.work), full_pages)
 
 
-def _disk_bytes(path: Path) -> float:
+def disk_bytes(path: Path) -> float:
     """Return the bytes written to the device of a path: proc(5), diskstats, sectors of 512 bytes."""
     device = path.stat().st_dev
     for line in Path("/proc/diskstats").read_text().splitlines():
