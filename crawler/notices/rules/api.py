@@ -202,13 +202,13 @@ class ArticleRuleViewSet(viewsets.ModelViewSet[Rule]):
         """Make rules of another program's filters, or with `rehearsal` say what they would become."""
         serializer = ForeignFiltersSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        wanted = serializer.validated_data
-        found = rules_of(wanted["program"], wanted["text"])
-        answer = {"rules": [rule.as_facts() for rule in found.rules], "left_out": found.left_out}
-        if wanted["rehearsal"]:
-            return Response(answer)
-        take_foreign(person_of(request), found, wanted.get("feed"), wanted.get("folder", ""))
-        return Response(answer, status=201)
+        fields = serializer.validated_data
+        foreign = rules_of(fields["program"], fields["text"])
+        outcome = {"rules": [rule.as_facts() for rule in foreign.rules], "left_out": foreign.left_out}
+        if fields["rehearsal"]:
+            return Response(outcome)
+        take_foreign(person_of(request), foreign, fields.get("feed"), fields.get("folder", ""))
+        return Response(outcome, status=201)
 
 
 def _previewed(rule: Rule) -> dict[str, Any]:

@@ -58,32 +58,32 @@ class ActingRules:
     by_user: Mapping[int, Sequence[int]]
     by_feed: Mapping[tuple[int, int], Sequence[int]]
     matcher: Matcher
-    asked: dict[tuple[int, str, bool], frozenset[int]] = field(default_factory=dict)
+    of_folders: dict[tuple[int, str, bool], frozenset[int]] = field(default_factory=dict)
     """Rules about no feed that are asked of the feeds in a folder, on arrival or later."""
 
     def everywhere(self, user: int, folder: str, *, on_arrival: bool) -> frozenset[int]:
         """Return the rules of a person about no feed that are asked of the feeds in a folder."""
         place = (user, folder, on_arrival)
-        if place not in self.asked:
-            own = (self.by_key[key] for key in self.by_user[user])
-            keys = (rule.pk for rule in own if not rule.feed_id and _is_asked(rule, folder, on_arrival))
-            self.asked[place] = frozenset(keys)
-        return self.asked[place]
+        if place not in self.of_folders:
+            rules = (self.by_key[key] for key in self.by_user[user])
+            keys = (rule.pk for rule in rules if not rule.feed_id and _is_asked(rule, folder, on_arrival))
+            self.of_folders[place] = frozenset(keys)
+        return self.of_folders[place]
 
 
-_known: tuple[object, ActingRules] | None = None
+_latest: tuple[object, ActingRules] | None = None
 
 
 def acting_rules() -> ActingRules:
     """Return the rules that are not paused. They are read again when one of them has changed."""
-    global _known  # noqa: PLW0603 - a process stores articles many times a second
+    global _latest  # noqa: PLW0603 - a process stores articles many times a second
     rows = Rule.objects.active().acting()
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT count(*), max(changed) FROM {Rule._meta.db_table} WHERE deeds <> '{{}}' AND NOT paused"  # noqa: S608
         )
         stamp = cursor.fetchone()
-    if _known is None or _known[0] != stamp:
+    if _latest is None or _latest[0] != stamp:
         rules = {rule.pk: rule for rule in rows.select_related("user", "topic").order_by("pk")}
         by_user, by_feed = defaultdict(list), defaultdict(list)
         for key, rule in rules.items():
@@ -91,9 +91,8 @@ def acting_rules() -> ActingRules:
             if rule.feed_id:
                 by_feed[rule.user_id, rule.feed_id].append(key)
         matcher = Matcher({key: rule.conditions for key, rule in rules.items()})
-        found = ActingRules(rules, by_user, by_feed, matcher)
-        _known = (stamp, found)
-    return _known[1]
+        _latest = (stamp, ActingRules(rules, by_user, by_feed, matcher))
+    return _latest[1]
 
 
 def apply_on_arrival(new: Mapping[int, Sequence[Any]], now: datetime) -> int:
@@ -192,13 +191,13 @@ def apply_to_present(rule: Rule, now: datetime) -> int:
 
 def _hit_by(rule: Rule, keys: Sequence[int]) -> list[int]:
     """Return those of these articles that a rule hits, in their order."""
-    allowance, found = PatternAllowance(), set()
+    allowance, matches = PatternAllowance(), set()
     for start in range(0, len(keys), AT_ONCE):
         rows = Article.objects.filter(pk__in=keys[start : start + AT_ONCE])
         for key, _feed, article in _articles(rows):
             if meets(rule.conditions, article, allowance):
-                found.add(key)
-    return [key for key in keys if key in found]
+                matches.add(key)
+    return [key for key in keys if key in matches]
 
 
 def _in_scope(rule: Rule) -> QuerySet[Article]:
@@ -259,21 +258,23 @@ def _apply_searches(rules: ActingRules, keys: Sequence[int], now: datetime) -> i
     hits = {}
     for rule in rules.by_key.values():
         if rule.query or rule.topic_id:
-            found = _in_scope(rule).filter(pk__in=keys).order_by("pk").values_list("pk", flat=True)
-            hits[rule] = _hit_by(rule, list(found))
+            in_scope = _in_scope(rule).filter(pk__in=keys).order_by("pk").values_list("pk", flat=True)
+            hits[rule] = _hit_by(rule, list(in_scope))
     return act(hits, now)
 
 
 def _apply_to_followed(rules: ActingRules, since: datetime, now: datetime) -> int:
     """Apply rules to what feeds had when people began to follow them. Returns the number of hits."""
-    fresh = Subscription.objects.filter(created__gt=since, subscriber__user__in=list(rules.by_user))
+    new_subscriptions = Subscription.objects.filter(
+        created__gt=since, subscriber__user__in=list(rules.by_user)
+    )
     count = 0
-    for feed in fresh.order_by("feed").values_list("feed", flat=True).distinct():
+    for feed in new_subscriptions.order_by("feed").values_list("feed", flat=True).distinct():
         newest = Article.objects.filter(feed=feed).order_by("-id").values_list("pk", flat=True)
         keys = list(newest[:OLD_OF_NEW_FEED])
         with transaction.atomic():
             rows = _articles(Article.objects.filter(pk__in=keys))
-            count += _apply(rules, rows, now, subscriptions=fresh)
+            count += _apply(rules, rows, now, subscriptions=new_subscriptions)
     return count
 
 

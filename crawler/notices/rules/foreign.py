@@ -32,6 +32,7 @@ _TERM = re.compile(
     (?=\s|$)\s*""",
     re.VERBOSE,
 )
+_HEADING = re.compile(r"\[(keep|block)[^\]]*\]", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([()\\\"'])")
 
 
@@ -45,8 +46,8 @@ class TakenRule:
 
     def as_facts(self) -> dict[str, Any]:
         """Return what is set of it."""
-        known = asdict(ArticleConditions())
-        facts = {name: value for name, value in asdict(self.conditions).items() if value != known[name]}
+        defaults = asdict(ArticleConditions())
+        facts = {name: value for name, value in asdict(self.conditions).items() if value != defaults[name]}
         facts["deeds"] = list(self.deeds)
         return facts | ({"labels": list(self.labels)} if self.labels else {})
 
@@ -60,12 +61,12 @@ class ForeignRules:
     @property
     def rules(self) -> list[TakenRule]:
         """The rules."""
-        return [one for one in self.all if isinstance(one, TakenRule)]
+        return [rule for rule in self.all if isinstance(rule, TakenRule)]
 
     @property
     def left_out(self) -> list[str]:
         """The filters that have no equal, as they were written."""
-        return [one for one in self.all if isinstance(one, str)]
+        return [text for text in self.all if isinstance(text, str)]
 
 
 class _NoEqual(Exception):
@@ -78,35 +79,48 @@ def rules_of(program: str, text: str) -> ForeignRules:
     Of another program, and of text that is none of these, everything is left out.
     """
     translate = {"miniflux": _of_miniflux, "freshrss": _of_freshrss, "newsblur": _of_newsblur}.get(program)
-    found = ForeignRules()
+    outcome = ForeignRules()
     if translate is None:
-        found.all.append(text)
-        return found
-    translate(text, found)
-    return found
+        outcome.all.append(text)
+        return outcome
+    translate(text, outcome)
+    return outcome
 
 
-def _of_miniflux(text: str, found: ForeignRules) -> None:
+def _of_miniflux(text: str, outcome: ForeignRules) -> None:
     facts = _json(text)
     if facts is None:
-        _miniflux_blocked(text, found)
+        _miniflux_lines(text, outcome)
         return
     for name in ("blocklist_rules", "keeplist_rules"):
         # An expression on title or text, from before the filters by field.
         if old := str(facts.get(name) or "").strip():
-            _take(found, old, lambda old=old, name=name: _miniflux_rule("", old, keeps="keep" in name))
+            _take(outcome, old, lambda old=old, name=name: _miniflux_rule("", old, keeps="keep" in name))
     for name in ("block_filter_entry_rules", "block_rules"):
-        _miniflux_blocked(str(facts.get(name) or ""), found)
+        _miniflux_blocked(str(facts.get(name) or ""), outcome)
     for name in ("keep_filter_entry_rules", "keep_rules"):
-        _miniflux_kept(str(facts.get(name) or ""), found)
+        _miniflux_kept(str(facts.get(name) or ""), outcome)
 
 
-def _miniflux_blocked(text: str, found: ForeignRules) -> None:
+def _miniflux_lines(text: str, outcome: ForeignRules) -> None:
+    """Take lines that block; those below a heading [keep], until [block], say what is kept."""
+    sections: dict[str, list[str]] = {"block": [], "keep": []}
+    section = "block"
     for line in _lines(text):
-        _take(found, line, lambda line=line: _miniflux_rule(*_miniflux_parts(line), keeps=False))
+        if heading := _HEADING.fullmatch(line):
+            section = heading[1].lower()
+        else:
+            sections[section].append(line)
+    _miniflux_blocked("\n".join(sections["block"]), outcome)
+    _miniflux_kept("\n".join(sections["keep"]), outcome)
 
 
-def _miniflux_kept(text: str, found: ForeignRules) -> None:
+def _miniflux_blocked(text: str, outcome: ForeignRules) -> None:
+    for line in _lines(text):
+        _take(outcome, line, lambda line=line: _miniflux_rule(*_miniflux_parts(line), keeps=False))
+
+
+def _miniflux_kept(text: str, outcome: ForeignRules) -> None:
     """Make one rule of all lines that keep: each by itself would mute what the others keep."""
     lines = list(_lines(text))
     if not lines:
@@ -117,10 +131,14 @@ def _miniflux_kept(text: str, found: ForeignRules) -> None:
         if len(fields) > 1:
             raise _NoEqual
         expressions = [_with_case(expression) for _field, expression in parts]
-        joined = expressions[0] if len(expressions) == 1 else "|".join(f"(?:{one})" for one in expressions)
-        found.all.append(_rule(ArticleConditions(without_expression=joined, looked_in=fields.pop()), MUTE))
+        joined = (
+            expressions[0]
+            if len(expressions) == 1
+            else "|".join(f"(?:{expression})" for expression in expressions)
+        )
+        outcome.all.append(_rule(ArticleConditions(without_expression=joined, looked_in=fields.pop()), MUTE))
     except _NoEqual:
-        found.all.extend(lines)
+        outcome.all.extend(lines)
 
 
 def _miniflux_parts(line: str) -> tuple[str, str]:
@@ -137,29 +155,29 @@ def _miniflux_rule(looked_in: str, expression: str, *, keeps: bool) -> TakenRule
     return _rule(ArticleConditions(expression=expression, looked_in=looked_in), MUTE)
 
 
-def _of_freshrss(text: str, found: ForeignRules) -> None:
+def _of_freshrss(text: str, outcome: ForeignRules) -> None:
     facts = _json(text) or {READ: text}
     for deed in (READ, STAR, LABEL):
         lines = facts.get(deed) or []
         for search in _lines("\n".join(lines) if isinstance(lines, list) else str(lines)):
-            _take_searches(found, search, deed)
+            _take_searches(outcome, search, deed)
 
 
-def _take_searches(found: ForeignRules, search: str, deed: str) -> None:
+def _take_searches(outcome: ForeignRules, search: str, deed: str) -> None:
     """Take the searches that OR parts, all or none."""
     try:
         rules = [_freshrss_rule(part.strip(), deed) for part in re.split(r"\sOR\s", search)]
     except _NoEqual:
-        found.all.append(search)
+        outcome.all.append(search)
     else:
-        found.all.extend(rules)
+        outcome.all.extend(rules)
 
 
 def _freshrss_rule(search: str, deed: str) -> TakenRule:
     """Return the rule of one search: at most one thing that is wanted and one that is not, in one place."""
     if search.startswith("#") and " " not in search:
         return _rule(ArticleConditions(tag=search[1:].replace("+", " ").strip()), deed)
-    wanted: dict[str, str] = {}
+    conditions: dict[str, str] = {}
     position, authors = 0, []
     while position < len(search):
         term = _TERM.match(search, position)
@@ -171,17 +189,17 @@ def _freshrss_rule(search: str, deed: str) -> TakenRule:
         if plain and looked_in == "author" and not term["without"]:
             authors.append(_plain_term(term))
             continue
-        if looked_in != wanted.setdefault("looked_in", looked_in):
+        if looked_in != conditions.setdefault("looked_in", looked_in):
             raise _NoEqual
         name = "without_expression" if term["without"] else "expression"
-        if name in wanted:
+        if name in conditions:
             raise _NoEqual
-        wanted[name] = (
+        conditions[name] = (
             re.escape(_plain_term(term)).replace(r"\ ", " ") if plain else _freshrss_expression(term)
         )
-    if len(authors) > 1 or not (wanted or authors):
+    if len(authors) > 1 or not (conditions or authors):
         raise _NoEqual
-    return _rule(ArticleConditions(**wanted, author="".join(authors)), deed)  # type: ignore[arg-type]
+    return _rule(ArticleConditions(**conditions, author="".join(authors)), deed)  # type: ignore[arg-type]
 
 
 def _plain_term(term: re.Match[str]) -> str:
@@ -196,19 +214,23 @@ def _plain_term(term: re.Match[str]) -> str:
 def _freshrss_expression(term: re.Match[str]) -> str:
     if set(term["flags"]) - set("im"):
         raise _NoEqual
-    many = "(?m)" if "m" in term["flags"] else ""
-    return f"{many}{term['expression']}" if "i" in term["flags"] else f"(?-i){many}{term['expression']}"
+    multiline = "(?m)" if "m" in term["flags"] else ""
+    return (
+        f"{multiline}{term['expression']}"
+        if "i" in term["flags"]
+        else f"(?-i){multiline}{term['expression']}"
+    )
 
 
-def _of_newsblur(text: str, found: ForeignRules) -> None:
+def _of_newsblur(text: str, outcome: ForeignRules) -> None:
     for name, trained in (_json(text) or {}).items():
         for value, liking in trained.items() if isinstance(trained, Mapping) else ():
             if liking not in (1, -1):
                 continue
             try:
-                found.all.append(_newsblur_rule(name, str(value), UP if liking == 1 else MUTE))
+                outcome.all.append(_newsblur_rule(name, str(value), UP if liking == 1 else MUTE))
             except _NoEqual:
-                found.all.append(f"{name}: {value}: {liking}")
+                outcome.all.append(f"{name}: {value}: {liking}")
 
 
 def _newsblur_rule(name: str, value: str, deed: str) -> TakenRule:
@@ -235,11 +257,11 @@ def _rule(conditions: ArticleConditions, deed: str) -> TakenRule:
     return TakenRule(conditions, (deed,))
 
 
-def _take(found: ForeignRules, written: str, make: Any) -> None:
+def _take(outcome: ForeignRules, written: str, make: Any) -> None:
     try:
-        found.all.append(make())
+        outcome.all.append(make())
     except _NoEqual:
-        found.all.append(written)
+        outcome.all.append(written)
 
 
 def _escaped(text: str) -> str:

@@ -28,7 +28,7 @@ _LONGEST = {
     "words": 300, "without_words": 300, "author": 200, "tag": 200, "language": 20,
     "expression": LONGEST, "without_expression": LONGEST, "looked_in": 8,
 }  # fmt: skip
-_MOST_WORDS = 2**31 - 1
+_MAX_WORDS = 2**31 - 1
 
 
 class RuleRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -81,7 +81,7 @@ def take_rules(
     Those about a feed or a topic that is not here, and those whose expression is none, are left out.
     """
     topics = {(topic.kind, topic.value): topic for topic in subscriber.topics.all()}
-    made = 0
+    count = 0
     for row in rows:
         if (row.feed_url and row.feed_url not in feeds) or (row.topic and row.topic not in topics):
             continue
@@ -93,22 +93,24 @@ def take_rules(
             folder=folder_named(row.folder), topic=topics.get(row.topic) if row.topic else None,
             query=storable(row.query, 300), paused=row.paused,
         )  # fmt: skip
-        made += _make(rule, conditions, row.deeds, row.labels, now)
-    return made
+        count += _make(rule, conditions, row.deeds, row.labels, now)
+    return count
 
 
 @transaction.atomic
 def take_foreign(
-    user: User, found: ForeignRules, feed: int | None = None, folder: str = "", now: datetime | None = None
+    user: User, foreign: ForeignRules, feed: int | None = None, folder: str = "", now: datetime | None = None
 ) -> int:
     """Make the rules that another program's filters became, for a feed, a folder or all. Returns how many."""
     if feed is not None and not Feed.objects.filter(pk=feed).exists():
         return 0
-    made = 0
-    for taken in found.rules:
+    count = 0
+    for taken_rule in foreign.rules:
         rule = Rule(user=user, feed_id=feed, folder=folder_named(folder))
-        made += _make(rule, taken.conditions, taken.deeds, taken.labels, now or datetime.now(UTC))
-    return made
+        count += _make(
+            rule, taken_rule.conditions, taken_rule.deeds, taken_rule.labels, now or datetime.now(UTC)
+        )
+    return count
 
 
 def _make(
@@ -125,11 +127,11 @@ def _make(
         if isinstance(value, str):
             value = storable(value, _LONGEST[name]) if value else ""
         elif name in {"longer_than", "shorter_than"} and value is not None:
-            value = min(max(value, 0), _MOST_WORDS)
+            value = min(max(value, 0), _MAX_WORDS)
         setattr(rule, name, value)
     rule.labels = sorted({name for label in labels if (name := label_named(label))})[:MAX_LABELS]
-    wanted = {deed for deed in deeds if deed != Rule.Deed.LABEL or rule.labels}
-    rule.deeds = [deed for deed in Rule.Deed.values if deed in wanted]
+    chosen = {deed for deed in deeds if deed != Rule.Deed.LABEL or rule.labels}
+    rule.deeds = [deed for deed in Rule.Deed.values if deed in chosen]
     if not rule.deeds or rule.looked_in not in Rule.LookedIn.values or _is_here(rule):
         return False
     if Rule.objects.filter(user=rule.user_id).count() >= MAX_RULES:
@@ -154,10 +156,10 @@ def take_filter(
     subscriber: Subscriber, foreign: ForeignFilter, feed: int | None, is_rehearsal: bool
 ) -> tuple[int, list[str]]:
     """Make the rules of a foreign filter, or count them. Returns how many, and what has no equal."""
-    found = rules_of(foreign.program, foreign.text)
+    rules = rules_of(foreign.program, foreign.text)
     if is_rehearsal:
-        return len(found.rules), found.left_out
-    return take_foreign(subscriber.user, found, feed, foreign.folder), found.left_out
+        return len(rules.rules), rules.left_out
+    return take_foreign(subscriber.user, rules, feed, foreign.folder), rules.left_out
 
 
 register_part("rules", ArchivePart(RuleRow, carried_rules, take_rules))

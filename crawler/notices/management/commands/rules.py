@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from crawler.notices.models import Rule
 from crawler.notices.rules.applying import apply_to_present, preview
 from crawler.notices.rules.deeds import undo
-from crawler.notices.rules.foreign import rules_of
+from crawler.notices.rules.foreign import ForeignRules, rules_of
 from crawler.notices.rules.taking import take_foreign
 from crawler.notices.rules.wording import rule_in_words
 
@@ -35,6 +36,9 @@ class Command(BaseCommand):
             "--program", choices=["miniflux", "freshrss", "newsblur"], help="with --take: where FILE is from"
         )
         parser.add_argument("--folder", default="", help="with --take: for the feeds of this folder alone")
+        parser.add_argument(
+            "--rehearsal", action="store_true", help="with --take: say what it would become, and keep nothing"
+        )
 
     def handle(self, *, name: str, **options: Any) -> None:
         """Do what the options say."""
@@ -43,7 +47,14 @@ class Command(BaseCommand):
             raise CommandError(f"nobody here is called {name!r}")
         now = datetime.now(UTC)
         if options["take"]:
-            self._take(user, options["take"], options["program"], options["folder"])
+            foreign_rules = self._read(options["take"], options["program"])
+            if options["rehearsal"]:
+                self._rehearse(foreign_rules, options["folder"])
+            else:
+                count = take_foreign(user, foreign_rules, folder=options["folder"])
+                self.stdout.write(f"{count} new rules")
+            for text in foreign_rules.left_out:
+                self.stdout.write(f"left out, it has no equal here: {text}")
         elif options["try"]:
             looked_at, keys = preview(_rule(user, options["try"]), now)
             self.stdout.write(f"{len(keys)} of the {looked_at} articles of the last 30 days")
@@ -58,16 +69,21 @@ class Command(BaseCommand):
                 paused = " (paused)" if rule.paused else ""
                 self.stdout.write(f"{rule.pk}  {rule_in_words(rule)}{paused}")
 
-    def _take(self, user: User, file: Path, program: str | None, folder: str) -> None:
+    def _read(self, file: Path, program: str | None) -> ForeignRules:
         if program is None:
             raise CommandError("say with --program where the file is from")
         try:
-            foreign_rules = rules_of(program, file.read_text())
+            return rules_of(program, file.read_text())
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{file}: {error}") from error
-        self.stdout.write(f"{take_foreign(user, foreign_rules, folder=folder)} new rules")
-        for text in foreign_rules.left_out:
-            self.stdout.write(f"left out, it has no equal here: {text}")
+
+    def _rehearse(self, foreign_rules: ForeignRules, folder: str) -> None:
+        for taken in foreign_rules.rules:
+            rule = Rule(
+                when=Rule.When.ARTICLE, folder=folder, deeds=list(taken.deeds), labels=list(taken.labels),
+                **asdict(taken.conditions),
+            )  # fmt: skip
+            self.stdout.write(f"would become: {rule_in_words(rule)}")
 
 
 def _rule(user: User, key: int) -> Rule:

@@ -401,6 +401,22 @@ def test_the_command(feed: Feed, reader: Subscriber, tmp_path: Path) -> None:
         said("--undo", str(rule.pk + 1))
 
 
+def test_a_rehearsal_of_filters_keeps_nothing(reader: Subscriber, tmp_path: Path) -> None:
+    file, out = tmp_path / "filters.txt", StringIO()
+    file.write_text(
+        "EntryTitle=(?i)deals\n[keep]\nEntryTitle=(?i)ferry\nEntryAge=3d\n[block]\nEntryAuthor=Bot\n"
+    )
+    call_command("rules", "mara", "--take", str(file), "--program", "miniflux", "--rehearsal", stdout=out)
+    lines = out.getvalue().splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["would become"] * 2 + [
+        "left out, it has no equal here"
+    ] * 2
+    assert "deals" in lines[0] and "ferry" in lines[2] and not Rule.objects.exists()
+    file.write_text("[keep]\nEntryTitle=(?i)ferry\n")
+    call_command("rules", "mara", "--take", str(file), "--program", "miniflux", stdout=out)
+    assert Rule.objects.get().without_expression == "(?i)ferry"
+
+
 def test_a_rule_is_told_in_words(reader: Subscriber, feed: Feed) -> None:
     rule = make_rule(reader, "mute", "label", words="ferry", looked_in="title", author="Ann", labels=["Sea"])
     assert rule_in_words(rule) == "with “ferry” in the title; by Ann: mute it, label it Sea"
