@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from crawler.celery import app
+from crawler.celery import DatabaseTask, app
 
+# The class is named: without workers of pytest the application is made before any database is known.
 pytestmark = pytest.mark.django_db(transaction=True)
 DEADLOCK = "DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40P01'; END $$"
 SHUTDOWN = "SELECT pg_terminate_backend(pg_backend_pid())"
@@ -23,7 +24,7 @@ def test_it_is_done_again(refusal: str) -> None:
                 cursor.execute(refusal)
             cursor.execute("SELECT 1")
 
-    app.task(work, name="tests.again", shared=False)()
+    app.task(work, base=DatabaseTask, name="tests.again", shared=False)()
     assert len(done) == 2
     del app.tasks["tests.again"]
 
@@ -34,5 +35,5 @@ def test_what_is_wrong_for_good_is_told() -> None:
             cursor.execute("SELECT 1 / 0")
 
     with pytest.raises(Exception, match="division by zero"):
-        app.task(work, name="tests.wrong", shared=False)()
+        app.task(work, base=DatabaseTask, name="tests.wrong", shared=False)()
     del app.tasks["tests.wrong"]
