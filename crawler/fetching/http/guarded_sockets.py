@@ -22,7 +22,10 @@ def guard_sockets(guard: AddressGuard) -> None:
     def check(address: Any) -> None:
         if not isinstance(address, tuple) or not guard.permits(str(address[0])):
             raise RefusedError(
-                gettext_noop("its address is inside a private network, which this deployment does not ask")
+                gettext_noop(
+                    "its address is inside a private network, which who runs this Freshet can allow by "
+                    "FETCH_ALLOWED_NETWORKS"
+                )
             )
 
     def checked(method: Callable[..., Any], at: int) -> Callable[..., Any]:
