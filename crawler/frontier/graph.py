@@ -76,6 +76,7 @@ def graph_of(
     out: list[tuple[int, ...]] = [()] * len(numbers)
     for page, targets in links.items():
         place = numbers[page]
+        # A link to itself would pay a page its own rank.
         out[place] = tuple(dict.fromkeys(numbers[target] for target in targets if target != page))
     domain = [owners[domain_of[host]] for host in hosts]
     inter = [sum(domain[target] != domain[page] for target in targets) for page, targets in enumerate(out)]
