@@ -286,7 +286,7 @@ def _pages(owner: int, new_pages: dict[str, PageToSave], now: datetime, *, impor
     chosen: dict[str, Page] = {}
     for key in new_pages:
         common = by_key.get(shared[key])
-        # Asked for once (wallabag 8478): a page that was just read for a feed is not downloaded again.
+        # A page that was just read for a feed is not downloaded again.
         is_fresh = common is not None and common.fetched is not None and now - common.fetched < FRESH
         if common is not None and is_fresh and common.text:
             chosen[key] = common

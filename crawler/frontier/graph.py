@@ -16,6 +16,7 @@ from crawler.text.gzipped import DAMAGED, unpacked
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+# The value of the paper (Page et al. 1998).
 DAMPING = 0.85
 # The change in the ranks of known pages, all together, below which they are near enough for an order.
 KNOWN_TOLERANCE = 0.01

@@ -178,7 +178,7 @@ def _after_success(row: FeedRow, reply: FeedAnswer) -> Changes:
     changes = _description(row, content.document) if content.document is not None else {}
     if content.opinion is not None:
         changes |= {"opinion": _stored_opinion(content.opinion), "opinion_at": reply.at}
-    # A 304 may renew a validator, or leave it out (commafeed 1746, miniflux 2675).
+    # A 304 may renew a validator, or leave it out: then the stored one holds on.
     if harvest.status == 304:
         changes["etag"] = harvest.etag or row.etag
         changes["last_modified"] = harvest.last_modified or row.last_modified

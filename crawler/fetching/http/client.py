@@ -390,8 +390,7 @@ def _response(trip: _Trip, hop: Answer, sent: Mapping[str, str], *, also: Contai
         wire_bytes=trip.allowance.received,
         elapsed=trip.elapsed,
         conditional=bool(sent),
-        # A 304 may leave its validators out; those that were sent hold on (commafeed 1746, miniflux 2675:
-        # renewed ones win).
+        # A 304 may leave its validators out; those that were sent hold on, and renewed ones win.
         etag=_storable(headers.get("etag", "")) or repeated.get("If-None-Match", ""),
         last_modified=_storable(headers.get("last-modified", "")) or repeated.get("If-Modified-Since", ""),
         content_type=headers.get("content-type", ""),

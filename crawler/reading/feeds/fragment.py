@@ -35,7 +35,7 @@ _LAZY = (
     "data-echo",
 )  # fmt: skip
 _LAZY_SETS = ("data-srcset", "data-lazy-srcset")
-# FreshRSS 877: lazy loaders put a grey pixel as data: into src, and readers saw nothing else.
+# FreshRSS 877: lazy loaders put a placeholder as data: into src, and readers saw nothing else.
 _NO_PICTURE = ("data:", "about:", "blob:", "javascript:")
 _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)[wx],?")
 # Some write a srcset without a blank after the comma; a comma within an address is no separator.

@@ -116,6 +116,7 @@ def _their(entry: Any) -> _Theirs:
         identity=storable(str(dict.get(entry, "id") or "")).strip(),
         title=str(dict.get(entry, "title") or "").strip(),
         links=tuple(dict.fromkeys(link for x in addresses if x and (link := absolute("", str(x))))),
+        # Years before 1900 are placeholders such as Hugo's empty date.
         dates=tuple(float(calendar.timegm(t)) for t in times if t and t[0] >= 1900),
     )
 

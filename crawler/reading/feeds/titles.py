@@ -33,8 +33,7 @@ def plain_line(text: str, kind: Kind = "") -> str:
     text = text[:_MAX_LINE_CHARACTERS]
     if kind != "text" and "<" in text:
         text = _unmarked(shown(text))
-    # lemon24/reader 406: doubly escaped text. Never more, or "&amp;amp;lt;" of an article about HTML would
-    # vanish.
+    # Twice at most, or "&amp;amp;lt;" in a title about HTML would vanish.
     for _ in range(2):
         if "&" not in text or not REFERENCE.search(text):
             break
