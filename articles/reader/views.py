@@ -335,7 +335,7 @@ def counts(request: HttpRequest) -> HttpResponse:
 
 
 def _key(text: str) -> int:
-    # Of a bigint.
+    # Nineteen digits may exceed a bigint, which PostgreSQL refuses.
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 

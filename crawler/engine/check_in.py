@@ -153,7 +153,7 @@ def _unstorable(report: Report, harvests: Sequence[Harvest]) -> list[tuple[Harve
     """Return the harvests that cannot be stored, each with its error. Bisects the harvests to find them."""
     if not harvests:
         return []
-    # Half by half: of a hundred harvests one bad one takes seven trials instead of a hundred.
+    # Half by half: one bad harvest among a hundred takes some fourteen trials instead of a hundred.
     why = _refusal(replace(report, harvests=tuple(harvests)))
     if why is None:
         return []

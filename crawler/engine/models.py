@@ -21,7 +21,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         if missing:
             # Sorted, so that two processes that make the same hosts wait for each other in one order.
             self.bulk_create([Host(name=name) for name in sorted(missing)], ignore_conflicts=True)
-            # =|Read again: another process may have made some of them at the same time.
+            # Read again: another process may have made some of them at the same time.
             ids |= dict(self.filter(name__in=missing).values_list("name", "id"))
         return ids
 

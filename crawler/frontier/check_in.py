@@ -79,7 +79,7 @@ def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], no
         _store(crawls[key], gain, now)
     for key, gain in gains.items():
         if crawls[key].into_graph:
-            # Errors and redirects have no body that a graph could be made of.
+            # Bodies of errors and redirects are for the archive alone.
             settled.graphed.extend(row for row in gain.rows if row.state == State.CRAWLED and row.body_id)
         if crawls[key].selectors is not None:
             settled.mapped.extend((row, by_page[row.pk]) for row in gain.rows if row.state != State.QUEUED)

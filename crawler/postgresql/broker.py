@@ -25,7 +25,7 @@ def install(dsn: str) -> bool:
     """Install the queue schema in this database unless it is there. Returns whether it was installed."""
     with psycopg.connect(dsn, connect_timeout=30) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_INSTALL_LOCK,))
-        # CREATE EXTENSION and its tables are not safe against a second process at the same time.
+        # Two installations at the same time would fail on each other's tables.
         row = connection.execute("SELECT to_regclass('pgmq.meta')").fetchone()
         if row is not None and row[0] is not None:
             return False

@@ -429,7 +429,7 @@ class Run:
             for path, announced in announcements.items():
                 if path in number:
                     shifts[number[path]] += shift[announced]
-        # Odds of 1 would divide by zero.
+        # What is certain could not be moved by any source.
         odds = np.minimum(change_odds, 1 - LEAST)
         return odds / (odds + (1 - odds) * exp(-shifts))
 

@@ -212,7 +212,7 @@ def _read(row: PageRow, page_answer: PageAnswer, page: CrawledPage, rules: PageR
         content = digest("\n".join(rules.lines.counting(new)))
         changes |= {"lines": page.lines, "selectors": rules.selectors, "content": content}
     else:
-        # =|The price and the look stay with the copy, so that small steps add up from there.
+        # The price and the look stay with the copy, so that small steps add up from there.
         changes |= {"price": row.price, "look": row.look}
     return PageDecision(outcome, changes, note, new_links)
 

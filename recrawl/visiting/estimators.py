@@ -33,7 +33,7 @@ def gamma_mode(outcomes: Sequence[tuple[float, bool]], shape: float, time: float
     if slope(high) > 0:
         return high
     for _ in range(60):
-        # Halved on a logarithmic scale, because rates span nine powers of ten.
+        # Halved on a logarithmic scale, because rates span many powers of ten.
         middle = math.sqrt(low * high)
         low, high = (middle, high) if slope(middle) > 0 else (low, middle)
     return low

@@ -71,7 +71,7 @@ class HostGate:
         """
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         try:
-            # The folder lies in a cache that operators clean; the next request makes it again.
+            # A folder of empty files looks as if it could be deleted; the next request makes it again.
             try:
                 return os.open(self._directory / name, flags, 0o644)
             except FileNotFoundError:

@@ -21,7 +21,7 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _HOST_AND_PORT = re.compile(r"[^/?#:@]+:[0-9]+(?:[/?#]|$)")
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-# What this matches, the parser spells canonically by itself; the second pass costs more than the parsing.
+# What this matches, the parser spells canonically by itself, and needs no second pass.
 _PLAIN = re.compile(
     r"https?://(?=[^/:]{1,253}[/:])[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::[0-9]+)?/[^%?]*(?:\?[^%]+)?"
 )

@@ -33,7 +33,6 @@ Resolve = Callable[[str], str]
 
 def details_of(entry: RawEntry, updated: float | None, resolve: Resolve, limits: Limits) -> Details:
     """Return the details of an entry. `updated` is the time of its last change in epoch seconds."""
-    # Details cost a dictionary of some twenty fields, which most entries do not have.
     if entry.details is None and not any(link.rel in _DETAIL_LINKS for link in entry.links):
         return Details(updated=_time(updated))  # most entries
     raw = entry.details or RawDetails()
