@@ -83,6 +83,7 @@ def body_of(article: Article) -> ArticleBody:
         return ArticleBody("", "", "")
     if not from_page:
         return ArticleBody(feed, "", "feed")
+    # The page of a film is its player's frame, and its text is that of other films.
     return ArticleBody(feed, from_page, "feed" if is_whole or film_of(article.url) else "page")
 
 
@@ -158,6 +159,7 @@ def audio_of(article: Article) -> dict[str, Any] | None:
 def reading_seconds(text: str) -> int:
     """Return how long an average reader needs for a text."""
     signs = sum("\u3040" <= sign <= "\u9fff" or "\uac00" <= sign <= "\ud7af" for sign in text)
+    # Blanks in Chinese and Japanese separate no words.
     words = len(text.split()) if signs * 2 < len(text) else 0
     return round(60 * (words / WORDS_PER_MINUTE + signs / SIGNS_PER_MINUTE))
 

@@ -27,6 +27,7 @@ from crawler.text.characters import MAX_INDEXED_CHARACTERS, searchable
 from crawler.text.keys import digest
 from feeds.visiting.visits import StoredEntries
 
+# Feeds with a counter or an advert in the text would get a version at each visit.
 MAX_REVISIONS = 24  # an entry that changes at every visit is no longer followed
 
 
@@ -64,6 +65,7 @@ def store_arrivals(
         dated: list[Dated] = []
         rows: list[Article] = []
         first: list[Dated] = []
+        # The first document's articles are months old; "seen just now" would put all of them on top.
         if arrival.previous is None:
             claims = [(entry.published, entry.updated) for entry in arrival.entries]
             first = date_first_entries(claims, arrival.at)
@@ -72,6 +74,7 @@ def store_arrivals(
                 continue
             stored_keys.add((arrival.feed_id, key))
             date = (
+                # Position keeps the document's order among entries without dates.
                 first[position] if first else date_entry(entry.published, entry.updated, arrival.at, position)
             )
             dated.append(date)
@@ -79,6 +82,7 @@ def store_arrivals(
             row.image = row.image if pictures else ""
             rows.append(row)
         edited = sum(_rewrite(arrival, entry) for entry in arrival.edited)
+        # Dates that were guessed here would teach the forecast our own visits instead of posts.
         published = tuple(date.published for date in dated if date.source == "feed")
         results[arrival.feed_id] = StoredEntries(len(rows), edited, published, rows)
         new_rows += rows
@@ -145,6 +149,7 @@ def _renew_identities(
     unknown = {
         (arrival.feed_id, key): entry
         for arrival, entry_keys in zip(arrivals, keys, strict=True)
+        # A first document has nothing that could be renewed.
         if arrival.previous is not None
         for entry, key in zip(arrival.entries, entry_keys, strict=True)
         if (arrival.feed_id, key) not in stored
@@ -157,6 +162,7 @@ def _renew_identities(
     by_page = {
         (feed, page): (feed, key)
         for (feed, key), entry in unknown.items()
+        # Without title and date any two entries of one page would be the same (brief 435).
         if entry.title and (entry.published or entry.updated)
         for page in _page_keys(entry.url)
     }
@@ -173,6 +179,7 @@ def _renew_identities(
             target = by_page.get((row.feed_id, row.page.url_key)) if row.page else None
             if target and target not in renewed and _is_same(row, unknown[target]):
                 renewed[target] = row.pk
+    # By primary key, the order in which `lock_articles` locks.
     for (feed, key), pk in sorted(renewed.items(), key=lambda item: item[1]):
         entry = unknown[feed, key]
         Article.objects.filter(pk=pk).update(
@@ -262,6 +269,7 @@ def _rewrite(arrival: Arrival, entry: Entry) -> int:
     page_text = ""
     if article.page and article.page.status == Page.Status.STORED:
         page_text = article.page.text
+        # The page's text is longer than a feed's teaser; an edited feed must not shorten the article.
         text = fuller(page_text, columns["text"])
         columns |= {"text": text, "text_length": len(text), "language": article.language}
         columns["image"] = columns["image"] or first_picture(article.page.content) or article.page.image
@@ -315,6 +323,7 @@ def _attach_pages(rows: Iterable[Article]) -> None:
         if keys[key, owner] not in pages
     ]
     if missing:
+        # ignore_conflicts, then read again: two check-ins may bring the same address at once.
         Page.objects.bulk_create(missing, ignore_conflicts=True, batch_size=1000)
         pages = _pages(keys.values())
     for place, articles in keyed.items():

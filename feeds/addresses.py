@@ -36,14 +36,17 @@ def move_to(feed: Feed, url: str) -> Feed:
     old = feed.canonical_url
     existing = known_as(canonical)
     if existing is not None and existing.id != feed.id:
+        # Two feeds with articles are never joined by a machine: marks and followers of both would mix.
         if feed.last_success is not None:
             log.warning("%s moved to %s, which is feed %s already; both are kept", feed.url, url, existing.id)
             return feed
+        # With those who follow it (issue 56: the subscriptions were deleted with the feed).
         merge(feed, existing)
         FeedAlias.objects.get_or_create(canonical_url=old, defaults={"feed": existing})
         return existing
     feed.url, feed.canonical_url = url, canonical
     feed.host_id = Host.objects.named({host_key(canonical)})[host_key(canonical)]
+    # An ETag of the old address would make the new server answer 304 to a document never seen.
     feed.forget_validators()
     feed.moved_to, feed.moved_count, feed.moved_since = "", 0, None
     feed.failure_streak, feed.failing_since, feed.failure, feed.failure_detail = 0, None, "", ""
@@ -51,6 +54,7 @@ def move_to(feed: Feed, url: str) -> Feed:
     feed.selected_at = feed.not_before = datetime.now(UTC)
     feed.selected_because, feed.floor, feed.floor_detail = "its address changed", "", ""
     feed.save()
+    # The old address stays known, so that a list that names it adds no second feed.
     if old != canonical:
         FeedAlias.objects.get_or_create(canonical_url=old, defaults={"feed": feed})
     return feed

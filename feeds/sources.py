@@ -33,6 +33,7 @@ OTHER_NAMES = (
     gettext_noop("The whole subreddit"),
 )
 """Names of further feeds in places.toml, for translators; a test compares the two."""
+# Each guess is a request to a stranger's server, most for a page that is not there.
 MAX_GUESSES = 10
 MAX_LOOKUP_BYTES = 200_000
 

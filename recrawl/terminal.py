@@ -55,6 +55,7 @@ def watch_page(client: Client, assignment: Assignment, rules: Robots | None, spa
         page = readers.read(
             read_page, response, assignment.ordered(PageOrder), product_of(client.config.user_agent)
         )
+        # Headers belong to a kept copy; without one they are bytes that change with each answer.
         return {
             "body_hash": page.digest,
             "payload": page if assignment.ordered(PageOrder).keeps_body else replace(page, headers=()),
@@ -90,10 +91,12 @@ def read_document(response: Response, order: PageOrder, product: str) -> Crawled
     is_page = detect(response.body, response.content_type, response.url).type in {HTML, XHTML}
     text = text_of(response.body, response.content_type) if is_page else ""
     root = whole_tree(text, LIMITS.link_elements) if is_page else None
+    # A page that asks for no copy is not read either: its lines and its versions would be copies.
     if not directives_of(root, response.headers, product).copy:
         raise ReadingError("robots", NO_COPY)
     if root is None:
         return page
+    # What the page states comes before what looks like a price among the chosen parts.
     offer = offer_of(root, response.url) or unstruck_price(chosen_values(root, reading))
     return replace(page, title=title_of(root), offer=offer)
 
@@ -155,6 +158,7 @@ def _fetch_conditionally(
         response = client.get(
             assignment.url, etag=assignment.etag, last_modified=assignment.last_modified, **how
         )
+        # Many servers send no validators: equal bytes are the 304 that they do not have.
         if response.status == 304 or _same(response, assignment):
             return answered(assignment, at, response, unchanged=True, body_hash=assignment.body_hash)
         return answered(assignment, at, response, **read(response))
@@ -166,6 +170,7 @@ def _fetch_conditionally(
 
 def listed_pages(response: Response) -> ListedPages:
     """Return the named pages with their stamps, and whether they are sitemaps. Raises ReadingError."""
+    # By the bytes: the order names only an address, and robots.txt may name a feed as a sitemap.
     if is_sitemap(response.body) or is_list_of_addresses(response.body):
         listed, _, index = read_sitemap(response.body, response.url, MAX_LISTED)
         return ListedPages(listed, index)
@@ -182,6 +187,7 @@ def listed_pages(response: Response) -> ListedPages:
 
 def _stamp(entry: Entry) -> str:
     """Return a stamp that changes with the entry: its time and a digest of its text."""
+    # Feeds without dates, or with those of the visit, still show by their text which entry was edited.
     words = f"{entry.title}\n{entry.summary}\n{entry.content}".encode("utf-8", "replace")
     return f"{entry.updated or entry.published or ''} {hashlib.blake2b(words, digest_size=6).hexdigest()}"
 

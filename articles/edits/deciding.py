@@ -150,6 +150,7 @@ def edit_of(
     edit = Edit()
     if old.title and new.title and _headline(old.title) != _headline(new.title):
         edit.note("headline")
+    # A page that shows a login or a notice instead of its article was not edited.
     if _is_another_page(before, after):
         return edit if edit.kinds and before and after and _share(before, after) >= OTHER_PAGE else None
     for removed, added in _blocks(before, after):
@@ -224,6 +225,7 @@ def _share(before: Sequence[str], after: Sequence[str]) -> float:
         if remaining[line] > 0:
             remaining[line] -= 1
             same += len(line)
+    # By whole sentences first, which is quick; by words only where few are left.
     if same >= OTHER_PAGE * total:
         return same / max(total, 1)
     old, new = " ".join(before)[:20_000].split(), " ".join(after)[:20_000].split()
@@ -240,6 +242,7 @@ def _blocks(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[list[
     operations = [operation for operation in matcher.get_opcodes() if operation[0] != "equal"]
     removed_lines = Counter(line for _, a, b, _, _ in operations for line in before[a:b])
     added_lines = Counter(line for _, _, _, a, b in operations for line in after[a:b])
+    # A paragraph that changed its place is no edit.
     elsewhere = removed_lines & added_lines & moved
     for _, a, b, c, d in operations:
         yield (
@@ -282,11 +285,14 @@ def _boxed(lines: Sequence[str]) -> set[str]:
 
 def _likest(line: str, others: Sequence[str]) -> str | None:
     best, share = None, SAME
+    # The comparison of letters takes the product of both lengths, and its partner stands near.
     for candidate in others[:200]:
         longer = max(len(line), len(candidate))
+        # Lengths that differ by so much cannot share enough letters.
         if min(len(line), len(candidate)) < share * longer * 0.5:
             continue
         matcher = SequenceMatcher(None, line[:2000], candidate[:2000], autojunk=False)
+        # A cheap upper bound first; most pairs end here.
         if matcher.real_quick_ratio() > share and (ratio := matcher.ratio()) > share:
             best, share = candidate, ratio
     return best

@@ -46,6 +46,7 @@ class Categories:
             self.classes.append(name)
             self.examples.append(0)
             self.weights = np.vstack([self.weights, np.zeros((1, FEATURES + 1), np.float32)])
+        # Offsets do not fade: they are how frequent a category is, not what its words are.
         self.weights[:, :-1] *= (1 - _RATE * _DECAY) ** len(texts)
         # In an order of chance: many of one category in a row would teach that all are of it.
         for at in np.random.default_rng(len(texts)).permutation(len(texts)):
@@ -80,6 +81,7 @@ class Categories:
 
     def packed(self) -> bytes:
         """Pack the weights as half-precision numbers under zlib."""
+        # Half precision loses nothing that a decision sees, and the row is written with each batch.
         return zlib.compress(self.weights.astype(np.float16).tobytes(), 1)
 
     @classmethod
@@ -122,6 +124,7 @@ def features(text: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _odds(sums: np.ndarray) -> np.ndarray:
+    # exp overflows float32 beyond 88.
     odds: np.ndarray = 1 / (1 + np.exp(-np.clip(sums, -30, 30)))
     return odds
 

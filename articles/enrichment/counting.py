@@ -21,6 +21,7 @@ def count(articles: Iterable[tuple[str, Sequence[str], bool]]) -> Counts:
     added: Counter[tuple[str, str]] = Counter()
     for language, terms, new in articles:
         for term in ("", *set(terms)):
+            # Zero for articles that are counted already: the row is only returned.
             added[language, term] += int(new)
     # In one order everywhere, so that the row locks of two such statements cannot cross.
     rows = sorted(added.items())

@@ -47,6 +47,7 @@ from feeds.categories import all_paths
 
 log = logging.getLogger(__name__)
 
+# A batch holds its texts and fingerprints at once.
 AT_ONCE = 10 if memory.is_small() else 50
 HEARD = 4_000
 """Characters of the text used to detect the language of an article that declares none."""
@@ -90,6 +91,7 @@ def enrich(now: datetime, limit: int = AT_ONCE) -> int:
     keys = _claim(limit)
     try:
         retried(_make, keys, now)
+    # A lock that was not free in _PATIENCE: whoever stores articles goes first.
     except DatabaseError as error:
         if not passing(error):
             raise
@@ -108,6 +110,7 @@ def _make(keys: Sequence[int], now: datetime) -> None:
     enriched = [reading for reading in readings if _read(reading)]
     failed = [reading.row for reading in readings if reading not in enriched]
     if enriched:
+        # One batch at a time joins stories, or two would make two stories of the same event.
         stories.lock()
         with connection.cursor() as cursor:
             # Stories take hold of other articles' enrichments late and in any order: whoever stores articles
@@ -193,6 +196,7 @@ def _take(keys: Sequence[int]) -> list[Enrichment]:
     )
     joined = rows.filter(pk__in=keys).select_related("article__feed", "article__page")
     return list(
+        # Columns of kilobytes to megabytes that nothing here reads.
         joined.defer(
             "article__search", "article__enclosures", "article__details", "article__page__html",
             "article__page__text", "article__page__content", "article__feed__fingerprints",
@@ -209,8 +213,10 @@ def _read(reading: _Reading) -> bool:
         text_words = words(article.text, row.language)
         in_text = terms_of(text_words, row.language)
         reading.frequency = keywords.frequencies(terms(article.title, row.language), in_text)
+        # Summaries take the first sentences, so that the rest of a long text needs no segmentation.
         row.summary = summaries.summary(sentences(article.text[:20_000], row.language), article.title)
         print_of_text = fingerprints.fingerprint(fingerprints.shingles(text_words))
+    # One article that was made to break ICU must not stop the other 49.
     except Exception as error:  # nothing says what ICU and numpy raise on what was made to break them
         log.exception("article %s cannot be enriched", article.pk)
         row.failure = f"{type(error).__name__}: {error}"[:500]
@@ -240,6 +246,8 @@ def _address(row: Enrichment) -> uuid.UUID | None:
         except BadUrl:
             continue
         _, _, path = key.partition("://")
+        # Publishers whose template names the home page as canonical of every article would make one story of
+        # all.
         if path.partition("/")[2].strip("/?"):
             return digest(key)
     return None
@@ -247,6 +255,7 @@ def _address(row: Enrichment) -> uuid.UUID | None:
 
 def _categorise(readings: Sequence[_Reading]) -> None:
     """Set each category: the known one, which also trains the classifier, else the classifier's guess."""
+    # Locked: two workers that learn at the same time would each lose the other's lessons.
     row = Classifier.objects.select_for_update().order_by("pk").first()
     if row is None:
         row = Classifier.objects.create(version=categories.VERSION)
@@ -254,6 +263,7 @@ def _categorise(readings: Sequence[_Reading]) -> None:
         # Start again: weights of another version do not fit.
         row.version, row.classes, row.examples, row.weights = categories.VERSION, [], [], b""
         row.save()
+        # They were learned by weights that are gone.
         for reading in readings:
             reading.row.trained = False
     classifier = categories.Categories.unpacked(row.classes, row.examples, bytes(row.weights))

@@ -19,7 +19,9 @@ BANDS, ROWS = 32, 4
 """A pair with a Jaccard index of 0.7 shares a band with probability 0.9998, one of 0.2 with 0.05."""
 MIN_SHINGLES = 40
 """Texts with fewer shingles are too short to recognise."""
+# A fixed seed, because stored signatures are compared with those of later versions.
 _RANDOM = np.random.default_rng(1997)
+# Odd factors: an even one would drop a bit of every shingle.
 _FACTORS = _RANDOM.integers(1, 2**63, BANDS * ROWS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 _SHIFTS = _RANDOM.integers(0, 2**63, BANDS * ROWS, dtype=np.uint64)
 

@@ -47,6 +47,7 @@ def additions(texts: Sequence[str]) -> list[list[str]]:
     earlier_word_sets: list[frozenset[str]] = []
     added: list[list[str]] = []
     for number, text in enumerate(texts):
+        # Each sentence is compared with all earlier ones: the square of a long text holds a page up.
         sentences = [part.strip() for part in _SENTENCE.split(text) if len(part.strip()) > 30][:MAX_SENTENCES]
         words = [frozenset(word.casefold() for word in _WORD.findall(sentence)) for sentence in sentences]
         new = [

@@ -20,6 +20,7 @@ def frequencies(title: Iterable[str], text: Iterable[str]) -> dict[str, float]:
     counts: Counter[str] = Counter(text)
     for term in title:
         counts[term] += _IN_TITLE  # type: ignore[assignment]  # a Counter of floats
+    # A page of a hundred thousand words would otherwise write as many counts.
     return dict(counts.most_common(MAX_TERMS))
 
 
@@ -31,6 +32,7 @@ def keywords(
     `documents` holds the number of articles with each term, of `total` articles of the language.
     """
     weights = {
+        # Logarithm: the tenth mention of a word says less than the first.
         term: (1 + math.log(max(count, 1.0)))
         * math.log((total + _FEW_DOCUMENTS) / (documents.get(term, 0) + 1))
         for term, count in frequency.items()

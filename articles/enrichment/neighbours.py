@@ -120,6 +120,7 @@ class Neighbours:
             cursor.execute("SELECT set_config('enable_seqscan', 'off', true)")
             cursor.execute("SELECT set_config('enable_indexscan', 'off', true)")
         with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as raw:
+            # The newest ones: bands of boilerplate fit tens of thousands of articles.
             raw.execute(
                 """
                 SELECT alike.article_id, article.feed_id, article.page_id,

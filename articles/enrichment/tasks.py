@@ -19,6 +19,7 @@ def enrich() -> None:
     from articles.enrichment.models import Enrichment
     from crawler.engine.bursts import burst
 
+    # New feeds are read up to 1.4 times as fast meanwhile (crawler.engine.bursts).
     if burst.should_wait() or not Enrichment.objects.exists():
         return
     from articles.enrichment.enrich import enrich_for

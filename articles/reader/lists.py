@@ -35,6 +35,7 @@ from crawler.reading.sources.kinds import SAVED
 
 PAGE_ARTICLES = 24
 """Two screens; a list of 30 was 66 kB of HTML before compression (`benchmarks.pages`, 20 feeds)."""
+# OFFSET reads all rows before it; nobody pages through 24,000 articles.
 LAST_PAGE = 1000
 SHOWS = ("unread", "all", "starred", "saved")
 KEPT = ("starred", "saved")
@@ -114,6 +115,7 @@ class ReadingList:
             rows = Article.objects.filter(feed__in=feeds).newest_first()
         else:
             rows = followed_articles(subscriber, self.folder)
+        # What a person keeps is shown even if it was hidden as a copy or by taste.
         if self.show not in KEPT and not self.label:
             rows = rows.exclude(pk__in=hidden_articles(subscriber))
             if self.feed is None:
@@ -132,6 +134,7 @@ class ReadingList:
             entries = [entry.article_id for entry in placed]
             explored = frozenset(entry.article_id for entry in placed if entry.exploring)
         else:
+            # What was read has left the list, so that counting would skip as many unread ones.
             if self.page > 1 and (place := _place(self.after)):
                 articles, first = _beside(articles, place, newer=self.order == "old"), 0
             entries = list(articles.values_list("pk", flat=True)[first : first + PAGE_ARTICLES + 1])
@@ -164,6 +167,7 @@ class ReadingList:
         columns = ("published", "pk", "title", "identity", "language", "feed__title", "feed__url")
         nearest_newer = newer.order_by("published", "id").values_list(*columns)[:1]
         nearest_older = older.order_by("-published", "-id").values_list(*columns)[:1]
+        # Each half by the index; an OR of both directions would sort the whole list.
         nearest = [Neighbour(*row) for row in nearest_newer.union(nearest_older, all=True)]
         next_newer = next((row for row in nearest if (row.published, row.key) > place), None)
         next_older = next((row for row in nearest if (row.published, row.key) < place), None)
@@ -415,4 +419,5 @@ def _member_counts(stories: Collection[int]) -> dict[int, int]:
 
 
 def _number(text: str) -> int:
+    # int() takes digits of every script and of any length; a bigint does not.
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else 0

@@ -30,7 +30,9 @@ def undo_reading(subscriber: Subscriber, token: str) -> int | None:
         owner, count, marked = _SIGNER.unsign(token, max_age=UNDO_FOR).split(" ")
     except (BadSignature, ValueError):
         return None
+    # A token may be sent by another person's page.
     if owner != str(subscriber.pk):
         return None
     marks = Mark.objects.filter(subscriber=subscriber, read=datetime.fromisoformat(marked))
+    # Copies of the articles were marked with them, and the sentence names those that the list showed.
     return min(int(count), marks.update(read=None))

@@ -289,6 +289,7 @@ def film(request: HttpRequest, pk: int) -> HttpResponse:
     rows = Article.objects.select_related("feed", "page").defer("search", "page__html", "feed__fingerprints")
     article_row, url = get_object_or_404(rows, pk=pk), request.GET.get("u", "")
     player, body = peertube_player(url), body_of(article_row)
+    # Only hosts that an article links to may be framed, or the page would frame any site under our name.
     if not player or f'href="{escape(url)}"' not in body.feed + body.page:
         raise Http404("the article has no such film")
     response = render(request, "read/film.html", {"player": player})
@@ -334,6 +335,7 @@ def counts(request: HttpRequest) -> HttpResponse:
 
 
 def _key(text: str) -> int:
+    # Nineteen digits may exceed a bigint, which PostgreSQL refuses.
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 

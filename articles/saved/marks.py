@@ -30,6 +30,7 @@ ALONE = 12
 """Characters from which a quote is found by itself; a shorter one needs some of what was around it."""
 MIN_AGREEING = 3
 """Characters around a short quote, of those that are known, that must still be there."""
+# The browser's selection has no text of these, and positions are counted there as here.
 _SILENT = {"script", "style", "template", "noscript", "svg", "iframe", "object", "video", "audio"}
 _BLOCKS = ("p", "li", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "td", "figcaption", "dd")
 _SPACE = re.compile(r"\s+")
@@ -92,15 +93,18 @@ def find(text: str, quote: str, *, before: str = "", after: str = "", near: int 
     pattern = _pattern(quote)
     if pattern is None:
         return None
+    # Folding a text costs more than a search: only quotes that are not found as they stand need it.
     spots = [match.span() for match in pattern.finditer(text)] or _alike(text, quote)
     if spots:
         start, end = min(
             spots,
             key=lambda spot: (
+                # Last resort are places that cut a letter from its accent, or an emoji in two.
                 _cuts(text, *spot), -_agreement(text, spot[0], spot[1], before, after), abs(spot[0] - near)
             ),
         )  # fmt: skip
         context_length = len(_SPACE.sub("", before + after))
+        # Short words stand in many places; without their surroundings they would mark anything.
         if len(quote) < ALONE and _agreement(text, start, end, before, after) < min(
             MIN_AGREEING, context_length
         ):
@@ -123,6 +127,7 @@ def with_marks(body: str, marks: Sequence[Marked]) -> str:
         return body
     by_start = sorted(marks, key=lambda mark: (mark.start, -mark.end))
     marked_keys: set[int] = set()
+    # As a list: marks change the tree while it is walked.
     for piece in list(_pieces(root)):
         end = piece.start + len(piece.text)
         inside = [mark for mark in by_start if mark.start < end and mark.end > piece.start]
@@ -175,6 +180,7 @@ def _tree(body: str) -> html.HtmlElement | None:
 def _pieces(root: html.HtmlElement) -> Iterator[_Piece]:
     """Yield the texts of a tree in reading order, without those that no browser shows."""
     at = 0
+    # A comment's tail is text of the page, too.
     for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
         is_element = isinstance(element.tag, str)
         if event == "start" and is_element and element.tag not in _SILENT and element.text:
@@ -188,12 +194,14 @@ def _pieces(root: html.HtmlElement) -> Iterator[_Piece]:
 def _pattern(quote: str) -> re.Pattern[str] | None:
     """Return the expression for a quote in which every space may be another, or none between blocks."""
     words = quote.split()
+    # Between blocks a selection has a line break where the text has nothing.
     return re.compile(r"\s*".join(map(re.escape, words))) if words else None
 
 
 def _alike(text: str, quote: str) -> list[tuple[int, int]]:
     """Return the places of a quote that is spelt with other signs: quotation marks, soft hyphens, accents."""
     folded, starts, ends = _folded(text)
+    # Past the cache of one text, which the quote would push out.
     pattern = _pattern(_folded.__wrapped__(quote)[0])
     spots = [] if pattern is None else [match.span() for match in pattern.finditer(folded)]
     return [(starts[start], ends[end - 1]) for start, end in spots]
@@ -243,6 +251,7 @@ def _nearly(text: str, quote: str, before: str, after: str) -> tuple[int, int] |
         return None
     begins = [0] if head is None else [match.end() for match in islice(head.finditer(text), MAX_TRIED)]
     for begin in begins:
+        # Bounded: a quote that is gone would be compared with the whole rest of the text.
         search_end = begin + 2 * len(quote) + AROUND
         last = tail.search(text, begin, search_end) if tail else None
         if last is None and (tail or len(text) > search_end):
@@ -250,6 +259,7 @@ def _nearly(text: str, quote: str, before: str, after: str) -> tuple[int, int] |
         end = last.start() if last else len(text)
         inner = text[begin:end]
         start, end = begin + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
+        # autojunk leaves frequent letters out of texts of more than 200 characters.
         matcher = SequenceMatcher(None, text[start:end], quote, autojunk=False)
         same = sum(block.size for block in matcher.get_matching_blocks())
         if start < end and same >= NEARLY * max(len(quote), end - start):

@@ -67,6 +67,7 @@ class Saved:
 
 def saved_feed(user: User) -> Feed:
     """Return the feed that holds what a person saved, made on first use."""
+    # with_removed: a feed that was removed would be made a second time, and its address is unique.
     feed, _is_new = Feed.with_removed.get_or_create(
         canonical_url=f"saved:{user.pk}",
         defaults={
@@ -116,6 +117,7 @@ def save_pages(
     }
     new_pages: dict[str, PageToSave] = {}
     for page, key in zip(pages, outcomes, strict=True):
+        # The first of several with one key in a file says what the page is called.
         if isinstance(key, str) and key not in saved_rows:
             new_pages.setdefault(key, page)
     count = subscriber.saved_pages.count() + len(new_pages) if new_pages else 0
@@ -146,10 +148,12 @@ def save_article(subscriber: Subscriber, article: Article, now: datetime, way: s
     outcome = save_page(subscriber, PageToSave(article.url, title=article.title), now, way)
     if outcome.is_new:
         copied = {name: getattr(article, name) for name in _COPIED}
+        # A page behind another person's login must not come along.
         if article.page_id and (article.page is None or article.page.owner_id is None):
             copied["page_id"] = article.page_id  # read already, or on its way
         own_page = outcome.page.article.page_id
         Article.objects.filter(pk=outcome.page.article_id).update(**copied)
+        # Its own page would be downloaded beside the one that the copy has by now.
         if "page_id" in copied and own_page != article.page_id:
             delete_unused_pages([own_page])
         SavedPage.objects.filter(pk=outcome.page.pk).update(published=article.published)
@@ -167,6 +171,8 @@ def save_by_app(subscriber: Subscriber, articles: Collection[int], now: datetime
     if not saved:
         keys = [key for url in rows.values_list("url", flat=True) if isinstance(key := _key_of(url), str)]
         copies = subscriber.saved_pages.filter(
+            # Only what an app saved, and nothing was written on: un-starring must not delete a person's
+            # notes.
             way=SavedPage.Way.APP, note="", article__highlights=None,
             article__identity_key__in=[digest(key) for key in keys],
         )  # fmt: skip
@@ -195,6 +201,7 @@ def remove_saved(subscriber: Subscriber, articles: Collection[int]) -> int:
 
 def delete_unused_pages(pages: Iterable[int | None]) -> None:
     """Delete pages, asked for by a person, that no article has any more."""
+    # Pages of feeds are never deleted here.
     Page.objects.filter(pk__in=[key for key in pages if key], requested=True, articles=None).delete()
 
 
@@ -271,6 +278,7 @@ def _store(
 
 def _pages(owner: int, new_pages: dict[str, PageToSave], now: datetime, *, imported: bool) -> dict[str, Page]:
     """Return the pages of these keys: those read lately for feeds, else pages of this person's own."""
+    # shiori 1181 and wallabag 2929: one address of two people is two pages, of one person one.
     own_keys = {key: digest(f"{key}#{owner}") for key in new_pages}
     shared = {key: digest(key) for key in new_pages}
     rows = Page.objects.filter(url_key__in=[*own_keys.values(), *shared.values()]).defer("html", "content")
@@ -278,6 +286,7 @@ def _pages(owner: int, new_pages: dict[str, PageToSave], now: datetime, *, impor
     chosen: dict[str, Page] = {}
     for key in new_pages:
         common = by_key.get(shared[key])
+        # A page that was just read for a feed is not downloaded again.
         is_fresh = common is not None and common.fetched is not None and now - common.fetched < FRESH
         if common is not None and is_fresh and common.text:
             chosen[key] = common
@@ -305,6 +314,7 @@ def _describe(subscriber: Subscriber, row: SavedPage, page: PageToSave, *, is_ne
     if tags:
         add_labels(subscriber, [row.article_id], sorted(tags)[:MAX_LABELS])
     note = storable(page.note, MAX_NOTE).strip()
+    # Saving twice adds nothing twice.
     if note and note not in row.note:
         row.note = f"{row.note}\n{note}".strip()[:MAX_NOTE]
         row.save(update_fields=["note"])

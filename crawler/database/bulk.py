@@ -38,6 +38,7 @@ def insert_rows(model: Model, rows: Sequence[object], *, returning: str = "") ->
     for text that UTF-8 cannot carry, DatabaseError as bulk_create does.
     """
     returning_clause = f' RETURNING "{returning}"' if returning else ""
+    # Two check-ins may bring the same row; the first one stays.
     statement = f"INSERT INTO {_columns(model)} ON CONFLICT DO NOTHING{returning_clause}"
     return [value for (value,) in _run(model, statement, _inserted(model), rows)]
 
@@ -105,6 +106,7 @@ def select_blocks(query: models.QuerySet[Any], size: int) -> Iterator[list[tuple
         return
     connection.ensure_connection()
     with (
+        # A cursor on the server lives in a transaction.
         nullcontext() if connection.in_atomic_block else transaction.atomic(),
         connection.wrap_database_errors,
         psycopg.ServerCursor(connection.connection, f"blocks_{uuid.uuid4().hex}") as cursor,

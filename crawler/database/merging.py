@@ -15,6 +15,7 @@ def merge(row: models.Model, into: models.Model) -> None:
     """
     for field in references(type(row)):
         rows = field.model._base_manager.filter(**{field.name: row})
+        # One statement for all, and row by row only where some are there twice.
         if not _point(rows, field, into):
             for key in rows.values_list("pk", flat=True):
                 _point(rows.filter(pk=key), field, into)
@@ -25,6 +26,7 @@ def references(model: type[models.Model]) -> list[models.ForeignKey]:  # type: i
     """Return all foreign keys to a model, those without a name for the way back among them."""
     relations = [
         field
+        # Keys with related_name="+" are found by this alone.
         for field in model._meta.get_fields(include_hidden=True)
         if isinstance(field, models.ManyToOneRel) and field.field.concrete
     ]

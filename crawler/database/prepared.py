@@ -29,6 +29,7 @@ def planned_rows(statement: str, parameters: Sequence[Any] | Mapping[str, Any]) 
     cursor = psycopg.Cursor(raw)
     cursor.format = Format.BINARY
     logged = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+    # Set for this statement alone: Django's own must stay unprepared for poolers.
     raw.prepare_threshold = PREPARED_AFTER if len(parameters) <= MAX_PARAMETERS else None
     try:
         with logged(cursor) as executed:  # type: ignore[arg-type]  # the stubs name another

@@ -71,4 +71,5 @@ def _forget(**_: object) -> None:
     _reader.set(None)
 
 
+# A thread serves many people: who was read for must not last into the next request.
 request_finished.connect(_forget, dispatch_uid="readers")

@@ -39,9 +39,11 @@ def check_in(reports: Sequence[Report]) -> None:
     reports = [report for report in reports if _has_lease(report)]
     try:
         harvests = retried(_store, reports)
+    # Bad bytes raise whatever they like; only an error of the database itself may be tried again as it is.
     except Exception as error:  # whatever somebody's bytes make the database, Django or our code say
         if passing(error):
             raise
+        # One poisoned report must not cost its neighbours' results.
         if len(reports) > 1:
             for report in reports:
                 check_in([report])
@@ -50,6 +52,7 @@ def check_in(reports: Sequence[Report]) -> None:
         with logs.named(lease=report.lease, host=report.host):
             log.warning("a report of %s cannot be stored as it is: %s", report.host, _in_a_line(error))
             harvests = retried(_store_mended, report)
+    # Behind the transaction: receivers that read the rows would otherwise wait for its locks.
     checked_in.send(sender=None, results=harvests)
 
 
@@ -72,6 +75,7 @@ def _store(reports: Sequence[Report]) -> list[Harvest]:
     3. Release the assignments without a harvest, and the hosts.
     """
     reported = {uuid.UUID(report.lease): report for report in reports}
+    # By id: two check-ins that lock the same hosts in two orders would deadlock.
     hosts = list(Host.objects.select_for_update().filter(lease__in=reported).order_by("id"))
     hostless_leases = [lease for work in hostless() for lease in work.held(list(reported))]
     leases = [*(host.lease for host in hosts if host.lease), *hostless_leases]
@@ -98,6 +102,7 @@ def _remember(host: Host, report: Report) -> None:
         for harvest in report.harvests
         if harvest.failure == Failure.THROTTLED
     ]
+    # A terminal's own measure of slow answers, bounded: it may run on another's machine.
     if report.pause > 0:
         pauses.append(datetime.now(UTC).timestamp() + min(report.pause, MAX_PAUSE_SECONDS))
     if pauses:
@@ -114,6 +119,7 @@ def _store_mended(report: Report) -> list[Harvest]:
     """
     robots = report.robots
     if robots is not None and not _storable(replace(report, harvests=())):
+        # An unreadable robots.txt closes the host until it is read again (RFC 9309); it must not open it.
         robots = Robots(500, "", robots.at, robots.origin, tried=robots.at)
     report = replace(report, robots=robots)
     refused = _unstorable(report, report.harvests)
@@ -125,6 +131,8 @@ def _store_mended(report: Report) -> list[Harvest]:
         if passing(worse):
             raise
         log.error("a report of %s is given up: %s", report.host, _in_a_line(worse))
+        # Without this the report's rows would be out until their lease ends, then fail in the same way for
+        # ever.
         _give_up(report)
         return []
 
@@ -145,6 +153,7 @@ def _unstorable(report: Report, harvests: Sequence[Harvest]) -> list[tuple[Harve
     """Return the harvests that cannot be stored, each with its error. Bisects the harvests to find them."""
     if not harvests:
         return []
+    # Half by half: one bad harvest among a hundred takes some fourteen trials instead of a hundred.
     why = _refusal(replace(report, harvests=tuple(harvests)))
     if why is None:
         return []

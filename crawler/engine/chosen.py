@@ -64,6 +64,7 @@ class NumberReader:
             number = float(str(value).strip().replace(",", "."))
         except ValueError:
             raise ChoiceError(_("That must be a number.")) from None
+        # "nan" and "inf" are numbers to float().
         if not math.isfinite(number) or not self.least <= number <= self.most:
             limits = {"least": f"{self.least:.15g}", "most": f"{self.most:.15g}"}
             raise ChoiceError(_("That must be a number from %(least)s to %(most)s.") % limits)
@@ -183,6 +184,7 @@ def chosen(name: str) -> Any:
     """Return the value of a setting that is in force. Raises KeyError for one that cannot be chosen."""
     choosable = CHOOSABLE[name]
     default = getattr(settings, choosable.setting or name)
+    # The environment first: an operator of containers must be able to rely on what the file says.
     if environment.is_given(name):
         return default
     value = _stored().get(name)
@@ -190,6 +192,7 @@ def chosen(name: str) -> Any:
         return default
     try:
         return choosable.read(secrets.unseal(value) if choosable.is_secret else value)
+    # A choice of a newer version or another key must not keep every page from being shown.
     except (ChoiceError, secrets.UnreadableError):  # of another version, or sealed with another key
         return default
 
@@ -249,6 +252,7 @@ def _stored() -> dict[str, Any]:
     if time.monotonic() - _read_at > FRESH_SECONDS:
         with suppress(OperationalError, InterfaceError, ImproperlyConfigured):
             _rows = dict(OperatorSetting.objects.values_list("name", "value"))
+        # Also after a failure: a database that is away would be asked by every request.
         _read_at = time.monotonic()
     return _rows
 

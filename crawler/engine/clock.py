@@ -31,6 +31,7 @@ def turn_back(now: datetime, newest: datetime, age: timedelta = timedelta()) -> 
     """
     if not lies_ahead(newest, now):
         return False
+    # By the whole jump, so that pauses keep their lengths; hosts never come earlier.
     jump = newest - now
     log.warning("the clock was turned back by %s: what was planned is moved with it", jump)
     move_back(Host, now, jump)
@@ -55,5 +56,6 @@ def move_back(model: type[models.Model], now: datetime, jump: timedelta) -> int:
     for name in names:
         is_ahead = models.Q(**{f"{name}__gt": now})
         ahead |= is_ahead
+        # Each column by itself: a row may have one time ahead and others in the past.
         moved[name] = Case(When(is_ahead, then=F(name) - Value(jump)), default=F(name))
     return model._base_manager.filter(ahead).update(**moved) if names else 0

@@ -33,6 +33,7 @@ AnyRow = TypeVar("AnyRow", bound=models.Model)
 
 def claimable(rows: models.QuerySet[AnyRow]) -> models.QuerySet[AnyRow]:
     """Lock the rows of a query. Leaves out those that another process is about to take or to release."""
+    # SKIP LOCKED: two processes share the rows instead of waiting for each other.
     return rows.select_for_update(skip_locked=True, of=("self",))
 
 
@@ -70,6 +71,7 @@ class LeasedQuerySet(models.QuerySet[Row]):
 
     def due_at_free_hosts(self, now: datetime) -> Self:
         """Filter to rows whose pause has ended, at hosts that may be asked."""
+        # Excluded by the host, whose pause all kinds of work share.
         host_rests = Q(host__lease__isnull=False) | Q(host__not_before__gt=now)
         return self.free().filter(not_before__lte=now).exclude(host_rests)
 

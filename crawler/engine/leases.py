@@ -56,16 +56,19 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
     """
     max_hosts = chosen("CRAWL_HOSTS_IN_FLIGHT")
     space = max_hosts - Host.objects.filter(lease__isnull=False).count()
+    # An eighth of a small limit, so that a deployment with few hosts is not held up.
     if space < max(min(MIN_NEAR_LIMIT, max_hosts // 8), 1):
         return []
     space = space if at_most is None else min(space, at_most)
     hosts = {host.id: host for host in _free_hosts_with_work(now)[:space]}
+    # Crawls find their hosts by their own queue, after all that names its hosts by rows.
     for work in works():
         hosts |= {host.id: host for host in work.choose(now, space - len(hosts))}
     if not hosts:
         return []
     leases = {host: uuid.uuid4() for host in hosts}
     batches: dict[int, list[Assignment]] = {host: [] for host in hosts}
+    # Every TURNS-th batch; on a busy host suspects would otherwise never get their turn.
     of_lost = {host: lease for host, lease in leases.items() if hosts[host].turns == 1}
     if of_lost:
         _fill(batches, of_lost, now, suspects_only=True)
@@ -74,10 +77,12 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
     leased_hosts = [hosts[host] for host, assigned in batches.items() if assigned]
     for row in leased_hosts:
         row.lease, row.leased_until, row.served = leases[row.id], until, now
+        # The turn counts again only where a suspect was handed out: its lease tells whether it is the cause.
         if row.turns == 1 and _alone(batches[row.id]):  # others may have lost theirs with it
             row.turns = TURNS
         else:
             row.turns = max(row.turns - 1, 0)
+    # Hosts that got nothing stay free: an empty batch would lock them for a lease.
     update_rows(Host, leased_hosts, ["lease", "leased_until", "served", "turns"])
     logins = logins_of(row.id for row in leased_hosts)
     return [_batch(row, batches[row.id], logins.get(row.id, ())) for row in leased_hosts]
@@ -116,6 +121,7 @@ def sweep(now: datetime) -> int:
 
     Their work is handed out again, or fails as lost.
     """
+    # Hosts that are checked in at this moment are locked, and are not swept with their results on the way.
     hosts = claimable(Host.objects.only("lease").filter(lease_ended(now)).order_by("id"))
     expired = [host.lease for host in hosts if host.lease]
     return lose(expired, [(work, work.expired(now)) for work in hostless()])
@@ -131,6 +137,7 @@ def is_any_due(now: datetime) -> bool:
 
 
 def _free_hosts_with_work(now: datetime) -> QuerySet[Host]:
+    # A host that was never served goes first, or new hosts would starve beside busy ones.
     return claimable(_hosts_with_work(now)).order_by(F("served").asc(nulls_first=True), "id")
 
 

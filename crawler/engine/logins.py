@@ -21,6 +21,8 @@ def logins_of(hosts: Iterable[int]) -> dict[int, list[Login]]:
     for row in SiteLogin.objects.filter(host__in=list(hosts)):
         try:
             name, _, value = unseal(row.sealed).partition(": ")
+        # After a change of SECRET_KEY the page is asked without its login, which fails by name, and others go
+        # on.
         except UnreadableError as error:
             log.warning("the login for %s is not sent: %s", row.url, error)
             continue
@@ -68,6 +70,7 @@ def take_login(text: str, owner: int | None = None) -> str:
     bare, pair = without_login(text)
     if pair is not None:
         url = keep_login(bare, SiteLogin.Kind.BASIC, pair[1], pair[0], owner).url
+        # The articles of a feed at /feed/x lie beside it, and ask for the same login (miniflux 188).
         folder = url.partition("?")[0].rpartition("/")[0] + "/"
         if not SiteLogin.objects.filter(url=folder, owner=owner).exists():
             keep_login(folder, SiteLogin.Kind.BASIC, pair[1], pair[0], owner)

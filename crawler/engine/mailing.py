@@ -29,6 +29,7 @@ class ChosenServer(BaseEmailBackend):
             return 0
         sender = chosen("MAIL_FROM")
         for message in email_messages:
+            # Only the default sender is replaced; libraries that set their own know why.
             if message.from_email == settings.DEFAULT_FROM_EMAIL:
                 message.from_email = sender
         return get_connection(fail_silently=self.fail_silently, **server_options(url)).send_messages(

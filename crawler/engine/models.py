@@ -19,7 +19,9 @@ class HostQuerySet(models.QuerySet["Host"]):
         ids = dict(self.filter(name__in=names).values_list("name", "id"))
         missing = names - ids.keys()
         if missing:
+            # Sorted, so that two processes that make the same hosts wait for each other in one order.
             self.bulk_create([Host(name=name) for name in sorted(missing)], ignore_conflicts=True)
+            # Read again: another process may have made some of them at the same time.
             ids |= dict(self.filter(name__in=missing).values_list("name", "id"))
         return ids
 
@@ -64,6 +66,7 @@ class Host(models.Model):
         indexes = [
             models.Index(fields=["leased_until"], name="host_leased", condition=Q(lease__isnull=False)),
         ]
+        # A lease without an end would be out for ever, as `sweep` finds leases by their end.
         constraints = [
             models.CheckConstraint(
                 name="host_lease_has_expiry",
@@ -148,6 +151,7 @@ class Deployment(models.Model):
     def note_settings(cls) -> None:
         """Store the settings that commands need from the running server. Called at every tick."""
         networks = [str(network) for network in settings.FETCH_ALLOWED_NETWORKS]
+        # Called at every tick; nothing is written while nothing changes.
         if not cls.objects.filter(id=1, allowed_networks=networks).exists():
             cls.objects.update_or_create(id=1, defaults={"allowed_networks": networks})
 

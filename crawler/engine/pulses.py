@@ -58,6 +58,7 @@ def unanswered(now: datetime) -> list[str]:
 
 def worked(now: datetime) -> None:
     """Record that workers of all queues are alive, since reports of terminals were stored."""
+    # Reports come many times a second; a sign of life every ten is enough, and each is a write.
     noted = set(Pulse.objects.filter(answered__gt=now - OFTEN).values_list("queue", flat=True))
     for queue in QUEUES:
         if queue not in noted:

@@ -45,6 +45,7 @@ class ClockedEntry(ModelEntry):  # type: ignore[misc]
         start.
         """
         row = PeriodicTask.objects.filter(name=name).first()
+        # The description says whose schedule it is: a person's change has made the two differ.
         if row is not None and row.description.startswith(GIVEN) and row.description != _given(row):
             return cls(row, app=app)
         super().from_entry(name, app=app, **_as_chosen(name, entry))
@@ -62,6 +63,7 @@ class ClockedEntry(ModelEntry):  # type: ignore[misc]
         """
         now: datetime = self._default_now()
         if self.last_run_at > now:
+            # A second of tolerance: clocks are slewed by NTP all the time.
             is_back = self.last_run_at - now > timedelta(seconds=STEP_BACK_SECONDS)
             interval = getattr(self.schedule, "run_every", timedelta()) if is_back else timedelta()
             self.last_run_at = self.model.last_run_at = now - interval
@@ -74,6 +76,7 @@ def _as_chosen(name: str, entry: dict[str, Any]) -> dict[str, Any]:
     if not variable or origin_of(variable) is not Origin.CHOSEN:
         return entry
     seconds = float(chosen(variable))
+    # Three lengths of patience: behind a longer queue each tick was dropped in its turn.
     options = entry.get("options", {}) | {"expire_seconds": math.ceil(3 * seconds)}
     return entry | {"schedule": seconds, "options": options}
 
@@ -105,6 +108,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
         """
         if self._was_turned_back():
             log.warning("the clock was turned back: the schedule is read anew")
+            # Entries behind the first are not looked at, and the first lies ahead.
             self._heap = None
             self._last_full_sync = datetime.min  # noqa: DTZ901 - naive, as django-celery-beat compares it
             self._tell_broker()
@@ -143,6 +147,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
             try:
                 if not under_way(datetime.now(UTC)):
                     return False
+            # Tending is sent then: what it would do is more than asking whether to do it.
             except DatabaseError as error:
                 log.warning("the database does not tell whether anything is under way: %s", error)
                 close_old_connections()

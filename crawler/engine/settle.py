@@ -24,8 +24,10 @@ def settle(results: Sequence[Harvest], leases: Sequence[uuid.UUID]) -> None:
     by_kind: dict[str, list[Harvest]] = {}
     for result in results:
         by_kind.setdefault(result.kind, []).append(result)
+    # In one order everywhere: locks that two kinds share are taken in the same sequence by all check-ins.
     kinds = sorted([*works(), *hostless()], key=lambda work: work.order)
     for work in kinds:
+        # All lock before any settles, or the second kind's locks would come after the first kind's writes.
         work.lock(by_kind, leases)
     stored = {type(work): work.settle(by_kind, leases, now) for work in kinds if work.mine(by_kind)}
     settled.send(sender=None, stored=stored)

@@ -43,6 +43,7 @@ def dispatch(asked: float | None = None) -> None:
     batches = leases.hand_out(datetime.now(UTC))
     for start in range(0, len(batches), MAX_HOSTS):
         part = batches[start : start + MAX_HOSTS]
+        # A batch whose leases have ended must not be fetched: its hosts may be out with another terminal.
         expires = datetime.fromtimestamp(max(batch.expires for batch in part), UTC)
         current_app.send_task(FETCH, ([encode(batch) for batch in part],), expires=expires)
 
@@ -52,6 +53,7 @@ def store(reports: Sequence[str]) -> None:
     """Check in reports, and hand out the next work of the hosts that became free."""
     check_in(decode_all(Report, reports))
     pulses.worked(datetime.now(UTC))
+    # At once: a freed host would otherwise wait for the next tick.
     dispatch()
 
 
@@ -94,4 +96,5 @@ def pulse_answered(queue: str) -> None:
 def send_pulse(queue: str, now: datetime) -> None:
     """Send a pulse through the queue. It expires after a minute."""
     pulses.sent(queue, now)
+    # A pulse that comes late would prove a worker alive that was silent for minutes.
     current_app.send_task(PULSE, (queue,), queue=queue, expires=2 * pulses.AGAIN.total_seconds())

@@ -22,6 +22,8 @@ def wake_controller() -> None:
 
     When the broker is away nothing is lost: the next tick hands out the same work.
     """
+    # After the commit: a controller that wakes before it finds nothing to do. robust: the work is stored in
+    # any case.
     transaction.on_commit(lambda: _send("crawler.engine.tasks.dispatch", time.time()), robust=True)
 
 
@@ -42,6 +44,7 @@ def under_way(now: datetime) -> bool:
 def _send(task: str, *arguments: float) -> None:
     """Send a task by name, so that the caller does not import its code. Logs a failure of the broker."""
     try:
+        # A broker that is away would hold the web request; the next tick hands out the same work.
         current_app.send_task(task, arguments, retry=False)
     except Exception as error:  # every transport has errors of its own
         log.warning("the broker does not answer, so what waits goes out at the next tick: %s", error)

@@ -124,6 +124,7 @@ def register(kind: type[Work]) -> type[Work]:
 
     Raises ValueError when another work settles harvests of one of its kinds.
     """
+    # Two kinds that settle one harvest would both count it.
     others = [other for other in _registered if other is not kind and set(other.kinds) & set(kind.kinds)]
     if others:
         raise ValueError(f"{kind.__name__} and {others[0].__name__} serve the same kind of assignments")

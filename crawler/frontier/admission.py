@@ -71,6 +71,8 @@ def admit(
     candidates = []
     for key, link in links.items():
         if key not in states:
+            # A sitemap that robots.txt names may lie on the host of a site's files, outside of the crawl's
+            # bounds.
             cause = (
                 shape_refusal(link.url, link.depth, limits)
                 if link.vouched or scope.allows(link.url)
@@ -80,6 +82,7 @@ def admit(
                 refused[cause] += 1
             else:
                 candidates.append((key, link))
+    # After the scope: URLs that are refused anyway must create no rows of hosts.
     room = _room(crawl, [link.url for _, link in candidates], limits)
     rows = []
     for key, link in candidates:
@@ -96,6 +99,7 @@ def admit(
             )
         )  # fmt: skip
     room.save()
+    # Found once more, so that somebody still links to it.
     again = _again(crawl, [key for key, (state, _) in states.items() if state == State.DROPPED], now)
     touched = {*insert_rows(CrawlUrl, rows, returning="host_id"), *again}
     if accumulates and states:
@@ -125,6 +129,7 @@ class _Room:
         """
         host, family = self.ids[host_of(url)], pattern(url)
         key_and_family = (digest(family), family)
+        # Counted with those of this very batch, which are not stored yet.
         if host not in self.used and host not in self.hosts:
             if self.new_hosts < 1:
                 return host, "hosts"
@@ -167,6 +172,7 @@ _COUNT_PATTERNS = """
     FROM unnest(%s::uuid[], %s::text[], %s::int[]) AS given(key, pattern, admitted) ORDER BY key
     ON CONFLICT (crawl_id, key) DO UPDATE SET admitted = kept.admitted + EXCLUDED.admitted
 """
+# Only waiting ones: a score that is paid to a leased page changes nothing any more.
 _PAY = """
     UPDATE frontier_crawlurl AS url SET score = url.score + paid.gain
     FROM unnest(%s::uuid[], %s::float8[]) AS paid(key, gain)

@@ -23,6 +23,7 @@ CAUSES = (
 MAX_REDIRECTS = 10
 """Maximum number of redirects in a row; each redirect's target is a URL and a separate request."""
 
+# A site can answer with redirects and errors for ever, which are requests and no pages.
 MAX_REQUESTS_PER_PAGE = 4
 SPARE_REQUESTS = 100
 MAX_SECONDS_PER_PAGE = 15.0
@@ -47,6 +48,7 @@ class Budgets:
     query.
     """
 
+    # Longer ones are mostly sessions and traps; RFC 9110 asks servers for 8,000 octets all the same.
     length: int = 1000
     depth: int = 100
     links: int = 5_000
@@ -90,6 +92,7 @@ def shape_refusal(url: str, depth: int, budgets: Budgets) -> str:
     if depth > budgets.depth:
         return "depth"
     path, _, query = url.partition("?")
+    # /a/b/a/b/a/b: a relative link on a site that answers every path makes addresses that grow by themselves.
     segments = path.split("/")[3:]
     if (
         len(segments) > budgets.repeats
@@ -108,6 +111,7 @@ def pattern(url: str) -> str:
     host, slash, names = tail.partition("/")
     family = scheme + slashes + host + slash + _DIGITS.sub("0", names)
     if mark:
+        # Sorted names: a calendar that swaps its parameters is one pattern.
         family += "?" + "&".join(sorted({field.partition("=")[0] for field in query.split("&")}))
     return family[:500]
 
@@ -122,5 +126,6 @@ def without_session(url: str) -> str:
     base, mark, query = (_PATH_SESSION.sub("", url) if ";" in url else url).partition("?")
     if not mark:
         return base
+    # A new session id at every visit makes new URLs of the same pages without end.
     fields = [field for field in query.split("&") if not _SESSION.fullmatch(field.partition("=")[0])]
     return f"{base}?{'&'.join(fields)}" if fields else base

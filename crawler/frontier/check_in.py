@@ -67,16 +67,19 @@ def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], no
     settled = Settled()
     if not by_page:
         return settled
+    # By id, as everywhere: two check-ins may hold URLs of one crawl.
     leased = CrawlUrl.objects.under(leases).select_for_update().filter(id__in=by_page).order_by("id")
     rows = list(leased)
     gains: dict[int, _Gain] = defaultdict(_Gain)
     crawls = Crawl.objects.in_bulk({row.crawl_id for row in rows})
     for row in rows:
         _settle(row, by_page[row.pk], crawls[row.crawl_id], gains[row.crawl_id])
+    # By crawl id, the order in which crawls are locked.
     for key, gain in sorted(gains.items()):
         _store(crawls[key], gain, now)
     for key, gain in gains.items():
         if crawls[key].into_graph:
+            # Bodies of errors and redirects are for the archive alone.
             settled.graphed.extend(row for row in gain.rows if row.state == State.CRAWLED and row.body_id)
         if crawls[key].selectors is not None:
             settled.mapped.extend((row, by_page[row.pk]) for row in gain.rows if row.state != State.QUEUED)
@@ -169,6 +172,8 @@ def _vouched_for(sitemap: str, urls: Sequence[str]) -> list[str]:
     speaks_for = {own_host} | {
         host.name
         for host in others
+        # A site's sitemap may name pages of others only where their robots.txt allows it, or anybody could
+        # fill a crawl.
         if any(host_of(url) == own_host for url in sitemaps_in(host.robots_text, host.robots_origin))
     }
     return [url for url in urls if host_of(url) in speaks_for]
@@ -189,6 +194,7 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
     refused = admitted.refused + Counter(links=gain.links_over_limit, nofollow=gain.nofollow_links)
     Crawl.objects.filter(pk=crawl.pk).update(
         crawled=F("crawled") + len(crawled),
+        # What robots.txt forbids was never asked for.
         requests=F("requests") + sum(row.failure != Failure.ROBOTS for row in gain.rows),
         dropped=F("dropped") + dropped,
         duplicates=F("duplicates") + admitted.duplicates,
@@ -273,5 +279,6 @@ def keep_bodies(pages: Sequence[CrawledPage]) -> None:
 
 
 def _count_refused(crawl: int, refused: Mapping[str, int]) -> None:
+    # Read and added under the crawl's lock, which the caller holds: JSON has no F().
     row = Crawl.objects.only("refused").get(pk=crawl)
     Crawl.objects.filter(pk=crawl).update(refused=dict(Counter(row.refused) + Counter(refused)))

@@ -80,6 +80,7 @@ def tend(now: datetime) -> list[int]:
         keep_statistics()
     for crawl in running:
         with transaction.atomic():
+            # skip_locked: a check-in holds the row, and the next tending is seconds away.
             locked = Crawl.objects.select_for_update(skip_locked=True).running().filter(pk=crawl.pk).first()
             if locked is None:
                 going.append(crawl.pk)
@@ -110,6 +111,7 @@ def resume(crawl: Crawl) -> bool:
         mine = Crawl.objects.select_for_update().filter(pk=crawl.pk).first()
         if mine is None or not (mine.state == State.PAUSED or may_go_on(mine, now)):
             return False
+        # The time control would drop the whole queue after a long pause.
         away = now - (mine.paused or mine.finished or now)
         mine.waiting.update(queued=F("queued") + away)
         _run_on(Crawl.objects.filter(pk=crawl.pk), now)
@@ -211,9 +213,11 @@ def _tend(crawl: Crawl, now: datetime) -> None:
         Crawl.objects.filter(pk=crawl.pk).update(dropped=F("dropped") + dropped)
     rank_known(crawl)
     urls = remaining(crawl)
+    # URLs that wait while no host leads to them would never be asked for.
     if urls.waiting and not urls.out and not urls.hosts:
         renew_all_hosts(crawl)
     reason = _limit_reached(crawl, now) or ("" if _may_bring_more(crawl) else NOTHING_LEFT)
+    # Pages that are out come back first, so that a crawl does not end with results on their way.
     if reason and not urls.out:
         Crawl.objects.filter(pk=crawl.pk).update(
             state=State.DONE,

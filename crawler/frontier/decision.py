@@ -57,6 +57,7 @@ def decide(attempts: int, hops: int, harvest: Harvest, *, keep_bodies: bool) -> 
     state: State
     if harvest.failure:
         state = "failed"
+        # Attempts were counted when the URL was leased, so that one that kills its terminal is counted, too.
         if is_retryable(harvest) and attempts < MAX_ATTEMPTS:
             state = "queued"
             retry = dict.fromkeys(("queued", "not_before"), retry_at(harvest, attempts))
@@ -96,6 +97,7 @@ def retry_at(harvest: Harvest, attempts: int) -> datetime:
     Waits 5 s, then four times as long after each attempt, or as long as the server asks for if that is
     longer; at most MAX_RETRY_SECONDS.
     """
+    # Four times: 5, 20, 80, 320 s, which outlasts a restart of a server within MAX_ATTEMPTS.
     wait = max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (attempts - 1))
     ended = harvest.at + harvest.elapsed  # a slow attempt can take longer than the wait
     return datetime.fromtimestamp(ended, UTC) + timedelta(seconds=min(wait, MAX_RETRY_SECONDS))

@@ -16,6 +16,7 @@ from crawler.text.gzipped import DAMAGED, unpacked
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+# The value of the paper (Page et al. 1998).
 DAMPING = 0.85
 # The change in the ranks of known pages, all together, below which they are near enough for an order.
 KNOWN_TOLERANCE = 0.01
@@ -76,6 +77,7 @@ def graph_of(
     out: list[tuple[int, ...]] = [()] * len(numbers)
     for page, targets in links.items():
         place = numbers[page]
+        # A link to itself would pay a page its own rank.
         out[place] = tuple(dict.fromkeys(numbers[target] for target in targets if target != page))
     domain = [owners[domain_of[host]] for host in hosts]
     inter = [sum(domain[target] != domain[page] for target in targets) for page, targets in enumerate(out)]

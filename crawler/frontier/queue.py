@@ -84,6 +84,7 @@ def release_urls(leases: Sequence[uuid.UUID]) -> int:
 
     Their waiting time counts from when they were queued.
     """
+    # The attempt was counted at the lease, and nothing was asked.
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -93,6 +94,7 @@ def release_urls(leases: Sequence[uuid.UUID]) -> int:
             [list(leases)],
         )
         rows = cursor.fetchall()
+    # Sorted, the order in which crawls are locked.
     for key, crawl in sorted(Crawl.objects.in_bulk({row[0] for row in rows}).items()):
         renew_hosts(crawl, {row[1] for row in rows if row[0] == key})
     return len(rows)

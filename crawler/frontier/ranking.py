@@ -41,6 +41,7 @@ def rank_known(crawl: Crawl) -> int:
     ]
     # One that is just being leased is left out: to wait for it here could be to wait for each other.
     changed = 0
+    # In blocks, so that check-ins that wait for these rows get their turn between them.
     for begin in range(0, len(moved), _BLOCK):
         free = crawl.waiting.filter(id__in=moved[begin : begin + _BLOCK]).select_for_update(skip_locked=True)
         rows = [CrawlUrl(id=key, score=rank[key]) for key in free.values_list("id", flat=True)]

@@ -25,6 +25,7 @@ class Scope:
             self._patterns = [compiled(expression) for expression in expressions]
         except PatternError as error:
             raise ScopeError(f"the scope: {error}") from error
+        # Sites move between the two spellings, and redirects lead from one to the other.
         self._hosts = {host.removeprefix("www.") for host in hosts}
         self._allowance = PatternAllowance()
 

@@ -128,6 +128,7 @@ FIRST_RANKING = 8
 
 def next_ranking(crawled: int) -> int:
     """Return the number of crawled pages at which the known links are ranked again, after `crawled` pages."""
+    # By half: ranking more often adds nothing on recorded sites, and each costs all known links.
     return max(crawled + 4, crawled * 3 // 2)
 
 
@@ -137,6 +138,7 @@ def promise(score: float, known_pages: int, crawled: int) -> float:
     Links seen so far are a sample of the host's: a page that three of three crawled pages link to will have
     links from most of its `known_pages`.
     """
+    # Half a page for a host of which none was crawled yet, instead of a division by zero.
     return score * known_pages / max(crawled, 0.5)
 
 

@@ -27,6 +27,7 @@ class UrlWork(Work):
     """The work of crawls' URLs, which fill the room that other kinds leave in a host's batch."""
 
     kinds = ("crawl",)
+    # Late: feeds and watched pages take the first places of a host's batch.
     order = 90
     model = CrawlUrl
 
@@ -36,6 +37,7 @@ class UrlWork(Work):
         chosen: list[Host] = []
         for place, crawl in enumerate(crawls):
             remaining = room_of(crawl, now)
+            # Divided anew at each, so that what one crawl leaves goes to the next.
             share = max(limit, 0) // (len(crawls) - place)
             max_for_crawl = share if remaining is None else min(share, remaining)
             hosts = queue.hosts_in_order(crawl, max_for_crawl, now) if max_for_crawl > 0 else []

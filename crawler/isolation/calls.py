@@ -34,6 +34,7 @@ Stream = Callable[[dict[str, Any], bytes], Iterator[bytes]]
 Hear = Callable[[bytes], None]
 HEAR_SECONDS = 1.0
 """Time after which the hearer of an answer is called although nothing has come."""
+# Weak, so that instances that nobody uses any more can go.
 _every: weakref.WeakSet[Programs] = weakref.WeakSet()
 
 
@@ -99,6 +100,7 @@ class Programs:
         `hear` gets the pieces of the answer as they come, and an empty one every HEAR_SECONDS without any;
         what it raises ends the program.
         """
+        # The server ends when it is idle, and may do so just as it is asked.
         with suppress(_ServerEndedError):
             return self._called(program, request, body, seconds, max_bytes, hear=hear)
         try:
@@ -161,6 +163,8 @@ class Programs:
             reply = _exchanged(bodies, body or b"", answers, time.monotonic() + seconds, max_bytes, hear=hear)
             return _answer_in(reply, child)
         except _ServerEndedError:
+            # A server at MAX_CHILDREN refuses without having ended; to start another would only add to the
+            # load.
             if not _has_ended(server):  # it has its maximum of children, which go on
                 raise ProgramError("busy", "too many processes are running") from None
             raise self._discard(server) from None
@@ -217,6 +221,7 @@ def _made(make: Make, request: dict[str, Any], bodies: Sequence[int]) -> bytes:
         return _FAILURE + b"too-costly\nit takes more memory than is allowed"
     except Exception as error:
         kind, detail = getattr(error, "kind", None), getattr(error, "detail", None)
+        # Errors of libraries have attributes of their own; only ours have these two as texts.
         if not isinstance(kind, str) or not isinstance(detail, str):
             kind, detail = "malformed", f"{type(error).__name__}: {error}"
         return _FAILURE + f"{kind}\n{detail[:1000]}".encode("utf-8", "replace")
@@ -244,6 +249,7 @@ def _answer_in(reply: bytes, child: ServedChild) -> bytes:
         child.wait(END_SECONDS)
     if child.lost:
         raise _ServerEndedError
+    # Half of an answer, cut by a limit, may look like a whole one.
     if child.returncode != 0 or not reply:
         raise ProgramError("too-costly", f"the process ended ({child.returncode})")
     if reply[:1] == _ANSWER:

@@ -91,6 +91,7 @@ def confine(read: Iterable[str | Path], write: Iterable[str | Path], hide: Seque
     version = landlock()
     if _LIBC is None or not version:
         return False
+    # Rights that a kernel does not know make it refuse the whole ruleset.
     handled = _HANDLED[min(version, 5)]
     attributes = struct.pack("=QQQ", handled, 0, _SCOPES if version >= 6 else 0)
     size = 8 if version < 4 else 16 if version < 6 else 24
@@ -102,7 +103,9 @@ def confine(read: Iterable[str | Path], write: Iterable[str | Path], hide: Seque
         for path, rights in _around(Path(root).resolve(), hidden):
             _allow(ruleset, path, rights & handled)
     for root in write:
+        # No devices and no programs: what is written there must not be run.
         _allow(ruleset, Path(root).resolve(), handled & ~_MAKE_DEVICES & ~_EXECUTE)
+    # Landlock demands it, and set-user-ID programs would leave it.
     _checked(_LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no new privileges")
     _checked(_LIBC.syscall(_RESTRICT_SELF, ruleset, ctypes.c_uint32(0)), "restriction")
     os.close(ruleset)
@@ -167,6 +170,7 @@ def _around(root: Path, hidden: Sequence[Path]) -> Iterator[tuple[Path, int]]:
 
 def _entries(directory: Path) -> list[Path]:
     try:
+        # A link would be allowed by where it leads, which may be the hidden directory.
         return [entry for entry in directory.iterdir() if not entry.is_symlink()]
     except OSError:
         return []

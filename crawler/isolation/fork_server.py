@@ -78,12 +78,14 @@ class ForkServer:
             body = json.dumps({"program": program, "words": dict(arguments)}).encode()
             with self._lock:
                 head = _LENGTH.pack(len(body))
+                # Descriptors go with the first bytes; a large body in the same call could be sent in part.
                 socket.send_fds(self._connection, [head], [*descriptors, status_write])
                 self._connection.sendall(body)
         except BaseException:
             os.close(status_read)
             raise
         finally:
+            # Only the server may hold its end, or its death would not be seen.
             os.close(status_write)
         return ServedChild(status_read)
 

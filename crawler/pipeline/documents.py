@@ -221,6 +221,7 @@ def lease(phase: str, now: datetime, documents: QuerySet[Document] | None = None
     """
     every = Document.objects.all() if documents is None else documents
     waiting = every.filter(state=WAITING_FOR[phase], lease__isnull=True)
+    # By losses first: a document that ended a worker waits behind all others, and then goes alone.
     rows = without_suspects(list(claimable(waiting.order_by("losses", "id"))[: BATCH[phase]]))
     lease_until(rows, now + timedelta(seconds=LEASE_SECONDS), lease=uuid.uuid4())
     return rows
@@ -236,6 +237,7 @@ def work(phase: str, rows: Sequence[Document]) -> list[PhaseWork]:
     """Return messages for detect or transform, each of bounded size, for rows of one lease."""
     if not rows:
         return []
+    # Detection looks at the beginning; whole bodies would fill the queue for nothing.
     bodies = _bodies(rows, HEAD if phase == "detect" else UNPACKED_BYTES)
     batches: list[list[Task]] = [[]]
     size = 0
@@ -300,6 +302,7 @@ def _bodies(rows: Sequence[Document], max_bytes: int) -> dict[int, bytes]:
     answers: list[Any] = page_contents.send(sender=Document, pages=list(pages)) if pages else []
     for _, contents in answers:
         bodies |= {pages[page]: content for page, content in contents.items()}
+    # A body may be a bomb: what is longer is cut.
     return {
         key: zlib.decompressobj().decompress(content, max_bytes) for key, content in bodies.items() if content
     }
@@ -310,6 +313,7 @@ def settle(batch: Done) -> int:
     """Store the results of detect or transform for documents still under its lease. Returns their number."""
     outcomes = {outcome.id: outcome for outcome in batch.outcomes}
     rows = Document.objects.select_for_update().filter(id__in=outcomes, lease=uuid.UUID(batch.lease))
+    # In the order of ids, as all that locks documents.
     settled = [_settled(row, outcomes[row.pk], batch.phase) for row in rows.order_by("id")]
     update_rows(Document, settled, RESULTS)
     note(batch.phase, batch.worker, [outcomes[row.pk] for row in settled])
@@ -327,6 +331,7 @@ def _settled(row: Document, outcome: PhaseOutcome, phase: str) -> Document:
     row.lease = row.leased_until = None
     row.changed = datetime.now(UTC)
     row.losses = 0
+    # A phase that says nothing of the type leaves that of the phase before.
     row.type, row.reason = plain(outcome.type)[:12] or row.type, plain(outcome.reason)[:1000] or row.reason
     if outcome.failure:
         return bury(row, phase, outcome.failure, outcome.detail)
@@ -343,6 +348,7 @@ def bury(row: Document, phase: str, failure: str, detail: str) -> Document:
     """Make the document a dead letter, without saving it."""
     row.state, row.failed_phase = State.DEAD, phase
     row.failure, row.detail = plain(failure)[:20], plain(detail)[:1000]
+    # A dead letter begins anew when it is sent again.
     row.triples = b""
     return row
 

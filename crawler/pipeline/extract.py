@@ -88,6 +88,8 @@ def extracted(
         for query in of_predicate[predicate]:
             result.queries[query.pk] += 1
         address = _address(value)
+        # A page of a hundred thousand links (a calendar) would fill the crawl's queue alone; the first are
+        # kept.
         if not address or (address not in weights and len(weights) >= MAX_OF_DOCUMENT):
             continue
         if not addresses.are_wanted(address):
@@ -115,6 +117,7 @@ def extract(lease: uuid.UUID, worker: str) -> int:
         row.state, row.lease, row.leased_until, row.losses, row.changed = State.DONE, None, None, 0, now
     update_rows(Document, rows, ["links", "state", "lease", "leased_until", "losses", "changed"])
     for model, hits in ((LinkQuery, result.queries), (UriFilter, result.filters)):
+        # In one order: two workers count hits of the same rules at the same time.
         for key, count in sorted(hits.items()):
             model.objects.filter(pk=key).update(hits=F("hits") + count)
     each = (time.perf_counter() - began) / max(len(rows), 1)
@@ -128,6 +131,7 @@ def _feed(rows: Sequence[Document], result: Extracted) -> None:
     for row in rows:
         if row.crawl_id is not None:
             by_crawl[row.crawl_id].append(row)
+    # By id, the order in which crawls are locked.
     for key, documents in sorted(by_crawl.items()):
         led = {"into_graph": True, "link_query": ""}  # others ask a query of their own (`leading`)
         crawl = Crawl.objects.select_for_update().running().filter(pk=key, **led).first()

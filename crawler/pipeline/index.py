@@ -78,6 +78,7 @@ def _put(rows: Sequence[Document], graphs: Mapping[int, Graphs]) -> list[PhaseOu
     except OperationalError:
         raise  # the database is away or wants all of it once more: that is nobody's fault here
     except (DatabaseError, ValueError, RuntimeError) as error:
+        # The rolled-back attempt has counted versions on the objects.
         for row, version in zip(rows, before, strict=True):
             row.version = version
         if len(rows) > 1:
@@ -100,6 +101,7 @@ def _source(row: Document) -> Graphs:
         raise ValueError("none of its lines is a triple")
     if bad:
         row.notes = [*row.notes, f"{bad} lines were left out: they are no triples"]
+    # A document must not write into the graph of another one.
     within = part_prefix(context.value)
     return {name: triples for name, triples in graphs.items() if not name or name.startswith(within)}
 
@@ -132,6 +134,7 @@ def _replace(rows: Sequence[Document], graphs: Mapping[int, Graphs]) -> None:
     for row in rows:
         own_contexts = [contexts[row.pk], *(keys[iri(name)] for name in graphs[row.pk] if name)]
         own_contexts += [part for part in parts.get(contexts[row.pk], []) if part not in own_contexts]
+        # Only what changed counts as a new version: replicas and mirrors go by it.
         row.version += any(replaced[context].added or replaced[context].removed for context in own_contexts)
         changes += [
             GraphChange(

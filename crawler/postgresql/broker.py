@@ -25,6 +25,7 @@ def install(dsn: str) -> bool:
     """Install the queue schema in this database unless it is there. Returns whether it was installed."""
     with psycopg.connect(dsn, connect_timeout=30) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_INSTALL_LOCK,))
+        # Two installations at the same time would fail on each other's tables.
         row = connection.execute("SELECT to_regclass('pgmq.meta')").fetchone()
         if row is not None and row[0] is not None:
             return False
@@ -40,11 +41,13 @@ def make_queues(dsn: str, queues: Iterable[str]) -> None:
         for queue in sorted(set(queues) - {name for (name,) in notified}):
             connection.execute("SELECT pgmq.create(%s)", (queue,))
             connection.execute("SELECT pgmq.enable_notify_insert(%s, %s)", (queue, NOTIFY_MILLISECONDS))
+        # Also for queues of an older version, which were made with kombu's default.
         connection.execute(
             "UPDATE pgmq.notify_insert_throttle SET throttle_interval_ms = %(now)s"
             " WHERE throttle_interval_ms <> %(now)s",
             {"now": NOTIFY_MILLISECONDS},
         )
+        # At the start, because the clock may have been turned back while nothing ran.
         turn_back(connection)
 
 

@@ -54,6 +54,7 @@ class Credentials:
         """
         try:
             return cls(**json.loads(credentials_file(data_dir).read_text()))
+        # Settings are loaded by commands of other users, too, which need no database.
         except OSError:
             return None
         except (ValueError, TypeError) as error:
@@ -62,6 +63,7 @@ class Credentials:
     def keep(self, data_dir: Path) -> None:
         """Write the credentials atomically to a file that only its owner can read."""
         file = credentials_file(data_dir)
+        # Renamed when whole: a start that is killed here must not leave half a file.
         draft = file.with_suffix(".new")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
             json.dump(asdict(self), out)
@@ -82,6 +84,7 @@ def _free_port() -> int:
 def port_is_free(port: int) -> bool:
     """Return whether a server could listen on the port now."""
     with socket.socket() as probe:
+        # As PostgreSQL does: a port in TIME_WAIT is free for it.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))

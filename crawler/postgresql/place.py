@@ -61,6 +61,7 @@ def problem_of(data_dir: Path) -> str:
 
     Creates the directory if it is missing.
     """
+    # Control signs and bytes that are no UTF-8 would break every line of a log that names the directory.
     name = os.fsencode(data_dir)
     if any(byte < 32 for byte in name) or not _readable(name):
         return f"{str(data_dir)!a} cannot be DATA_DIR: its name has letters that no log can show"
@@ -68,11 +69,13 @@ def problem_of(data_dir: Path) -> str:
         return f"DATA_DIR is {len(name)} bytes long, more than {MAX_LETTERS}: choose a shorter one"
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
+        # Really written: a full or read-only disk passes mkdir and access.
         with tempfile.TemporaryFile(dir=data_dir) as file:
             file.write(bytes(4096))
         free = shutil.disk_usage(data_dir).free
     except OSError as error:
         return unusable(data_dir, error)
+    # Only for a new cluster: a running one may well be on a nearly full disk, which Health tells.
     if free < MIN_FREE and not (data_dir / "postgresql").exists():
         return (
             f"{data_dir} has {free // 1024**2} MiB of free space and at least {MIN_FREE // 1024**2} are "

@@ -40,13 +40,16 @@ _MAY_COME = ("refused", "starting up", "recovery", "timeout expired")
 # For a small machine; everything that keeps data safe stays as PostgreSQL has it.
 CONFIGURATION = {
     "listen_addresses": HOST,
+    # Paths of sockets are limited to 107 bytes, which a data directory may exceed.
     "unix_socket_directories": "",
     "password_encryption": "scram-sha-256",
+    # Each idle backend costs some megabytes; all processes together hold fewer than that.
     "max_connections": "60",
     "shared_buffers": f"{memory.share(1 / 64, 16, 64) // memory.MEGABYTE}MB",
     "work_mem": f"{memory.share(1 / 128, 2, 8) // memory.MEGABYTE}MB",
     "maintenance_work_mem": f"{memory.share(1 / 32, 8, 64) // memory.MEGABYTE}MB",
     "autovacuum_work_mem": f"{memory.share(1 / 64, 4, 16) // memory.MEGABYTE}MB",
+    # An estimate for the planner and no memory.
     "effective_cache_size": "512MB",
     # After each checkpoint a page that changes is logged as a whole once more: 322 pages, a quarter of the
     # log of 1,000 visits to feeds without news (benchmarks/writing.py).
@@ -58,7 +61,9 @@ CONFIGURATION = {
     "max_wal_senders": "0",
     "max_logical_replication_workers": "0",
     "io_method": "sync",
+    # Compiling takes longer than these short queries.
     "jit": "off",
+    # Data lies on SSDs today; PostgreSQL's 4.0 is of spinning disks.
     "random_page_cost": "1.1",
     "log_min_messages": "warning",
     "timezone": "UTC",
@@ -80,6 +85,7 @@ def settle_credentials(data_dir: Path) -> bool:
     if credentials is None:
         Credentials.made().keep(data_dir)
         return True
+    # Our own server may still run after its parent was killed; its port is not a stranger's.
     if port_is_free(credentials.port) or running_postmaster(data_dir / "postgresql") is not None:
         return False
     credentials.moved().keep(data_dir)
@@ -143,6 +149,7 @@ class PostgreSQL:
         """
         if self._lock is None:
             self.prepare()
+        # Told before initdb, whose own message names neither the cause nor the remedy.
         if os.geteuid() == 0 and not place.traversable(self.data_dir):
             raise EmbeddedError(
                 f"PostgreSQL does not run as root, and {place.UNPRIVILEGED} cannot reach {self.data_dir}: "
@@ -156,6 +163,7 @@ class PostgreSQL:
                 "`freshet upgrade_database` takes it over"
             )
         if not (self.cluster / "PG_VERSION").exists():
+            # A new empty cluster beside the old one would look like the loss of all articles.
             if older := next(self.data_dir.glob("postgresql-*/PG_VERSION"), None):
                 raise EmbeddedError(
                     f"{older.parent} has the data of an upgrade that was cut short: rename it to "
@@ -170,6 +178,7 @@ class PostgreSQL:
 
     def spawn(self) -> None:
         """Start the server process on an existing cluster without waiting for it."""
+        # A stale file of a killed server whose number another process has by now stops the start.
         (self.cluster / "postmaster.pid").unlink(missing_ok=True)
         options = {**self._configuration, "port": str(self.credentials.port)}
         command = [str(self.binaries / "postgres"), "-D", str(self.cluster)]
@@ -193,6 +202,7 @@ class PostgreSQL:
         Kills the server when it has not ended after `timeout` seconds.
         """
         if self.process is not None and self.running:
+            # SIGINT is fast shutdown: SIGTERM would wait for clients that do not go by themselves.
             self.process.send_signal(signal.SIGINT)
             try:
                 self.process.wait(timeout)
@@ -243,6 +253,8 @@ class PostgreSQL:
             command = [str(self.binaries / "initdb"), "-D", str(draft), "--username=postgres"]
             command += ["--auth=scram-sha-256", f"--pwfile={password.name}", "--encoding=UTF8"]
             if self._older is None:
+                # Built-in collation (since 17) does not change with the system's libc, so that indexes stay
+                # valid when it is upgraded.
                 command += ["--locale-provider=builtin", "--locale=C.UTF-8"]
             if self._configuration.get("fsync") == "off":
                 command.append("--no-sync")
@@ -290,6 +302,8 @@ class PostgreSQL:
                 now = time.monotonic()
                 # The server starts, or nobody listens yet: it may take a while longer.
                 if any(word in str(error) for word in _MAY_COME):
+                    # Crash recovery after a power cut may take minutes; the time counts from the last such
+                    # answer.
                     refused = now
                 code = self.process.poll() if self.process else None
                 if code is not None or now - refused > timeout:
@@ -312,6 +326,7 @@ class PostgreSQL:
                 if name in present:
                     continue
                 role = sql.Identifier(name)
+                # A first start that was killed between role and database leaves the role.
                 connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(role))
                 # Freshet's role may create databases: its tests make their own.
                 rights = sql.SQL("CREATEDB" if name == "freshet" else "NOCREATEDB")
@@ -319,6 +334,7 @@ class PostgreSQL:
                     sql.SQL("CREATE ROLE {} LOGIN {} PASSWORD {}").format(role, rights, sql.Literal(password))
                 )
                 connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(role, role))
+                # PUBLIC may connect to every database by default, the broker's role to Freshet's, too.
                 connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(role))
 
     def _create_vector_extension(self) -> None:

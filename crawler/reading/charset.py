@@ -31,6 +31,7 @@ _UNMARKED = (
 )
 _LABEL = r"""\s*=\s*["']?\s*([\w.:-]{1,40})"""
 _HTTP = re.compile(f"charset{_LABEL}", re.IGNORECASE | re.ASCII)
+# Bounded, since a document may begin with megabytes of anything.
 _XML = re.compile(rf"<\?xml[^>]{{0,200}}?encoding{_LABEL}".encode())
 _META = re.compile(rf"<meta\s[^>]{{0,300}}?charset{_LABEL}".encode(), re.IGNORECASE)
 _PROLOGUE = 4096
@@ -82,8 +83,10 @@ def to_utf8(body: bytes, content_type: str = "") -> tuple[bytes, bool]:
     candidates = [codec for codec in claims if codec and not codec.startswith("utf-16")]
     wide = [codec for codec in candidates if codec in _MULTI_BYTE]
     valid = _decoded(body, "utf-8") is not None
+    # Text in a single-byte encoding is next to never valid UTF-8 by chance (feedparser 231 is such a feed).
     if valid and (marked or not wide or "utf-8" in candidates):
         return body, True
+    # A multi-byte encoding is tried before UTF-8, for a short text may be valid in both.
     for codec in (*wide, *(["utf-8"] if valid else []), *(c for c in candidates if c not in _MULTI_BYTE)):
         text = _decoded(body, codec)
         if text is not None:
@@ -104,6 +107,7 @@ def _marked(body: bytes) -> tuple[bytes, str]:
     every tag in them has.
     """
     codec = ""
+    # Programs put a mark before a file that has one already.
     for _ in range(3):
         mark, marked_codec = next((pair for pair in _MARKS if body.startswith(pair[0])), (b"", codec))
         body, codec = body[len(mark) :], marked_codec
@@ -143,6 +147,7 @@ def _guessed(body: bytes) -> str:
     text = body.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     sound = sum(1 for c in text[:200_000] if c > "\x7f" and c != "\ufffd")
+    # feedparser: one broken byte in a text of UTF-8 must not turn every umlaut into two signs.
     return text if broken <= sound else body.decode(_detected(body) or "cp1252", "replace")
 
 
@@ -154,6 +159,7 @@ def _detected(body: bytes) -> str:
     one apostrophe in an English text is Baltic to it.
     """
     sample = body[:_SAMPLE_BYTES]
+    # A few bytes fit any encoding.
     if len(sample) - len(sample.translate(None, _NOT_ASCII)) < _MIN_NOT_ASCII:
         return ""
     label = str(cchardet.detect(sample)["encoding"] or "").lower()

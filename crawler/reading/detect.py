@@ -39,6 +39,7 @@ TYPES = (
     N_QUADS, OPML, SITEMAP, WSDL, JSON, TEXT, BINARY, EMPTY,
 )  # fmt: skip
 
+# Only the beginning is looked at: a hundred megabytes of unknown bytes cost no more.
 _WINDOW = 65_536
 _MAX_STRIPPED = 1_024
 """Bytes at the beginning of a window that may be stray signs and blanks."""
@@ -233,6 +234,7 @@ def _markup(lead: bytes, mime: MimeType | None, agreed: str) -> Verdict | None:
 def _is_well_formed(lead: bytes) -> bool:
     """Return whether XML has no error, as far as it goes."""
     try:
+        # Every byte is a character there, so that the declared encoding cannot fail.
         expat.ParserCreate("iso-8859-1").Parse(lead, False)
     except expat.ExpatError:
         return False
@@ -296,6 +298,7 @@ def _root(lead: bytes) -> _Root:
 def _behind_junk(lead: bytes) -> Verdict | None:
     """Detect HTML or a feed behind other content, whichever comes first."""
     page, feed = _HTML_SOMEWHERE.search(lead), _FEED_SOMEWHERE.search(lead)
+    # A page may quote a feed's tag, and a feed holds pages: what begins first is the document.
     if feed and (page is None or feed.start() < page.start()):
         kind = {b"rss": RSS_2, b"feed": ATOM, b"RDF": RDF_XML}[feed[1]]
         return Verdict(kind, f"<{feed[1].decode()}> stands behind something else")
@@ -312,6 +315,7 @@ def _json(lead: bytes) -> Verdict | None:
 
 def _is_json(lead: bytes) -> bool:
     """Return whether text is JSON or, where it fills the window or is no UTF-8, begins like JSON."""
+    # JSON that is cut by the window is no valid JSON any more.
     if len(lead) < _WINDOW - _MAX_STRIPPED:
         try:
             msgspec.json.decode(lead)

@@ -45,6 +45,7 @@ def embedded_page(address: str) -> tuple[str, str]:
         return f"https://www.youtube.com/watch?v={path[1]}", name
     if name == "Vimeo" and len(path) >= 2 and path[0] == "video" and path[1].isdecimal():
         return f"https://vimeo.com/{path[1]}", name
+    # PeerTube has thousands of hosts, and the same path on each.
     if len(path) == 3 and path[:2] == ["videos", "embed"] and parts.scheme in {"http", "https"}:
         return f"{parts.scheme}://{parts.netloc}/videos/watch/{path[2]}", parts.hostname or ""
     return "", ""
@@ -55,6 +56,7 @@ def drop(element: html.HtmlElement) -> None:
     parent = element.getparent()
     if parent is None:
         return
+    # lxml removes the text behind an element with it.
     if element.tail:
         previous = element.getprevious()
         if previous is not None:

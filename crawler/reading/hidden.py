@@ -10,6 +10,7 @@ import re
 
 from lxml import html
 
+# Off the screen counts, too: the usual way to hide text from people and not from crawlers.
 _STYLE = re.compile(
     r"display:none|visibility:hidden|font-size:0(?:\.0*)?(?:px|pt|r?em|%)?(?:;|!|$)|text-indent:-\d{3,}"
     r"|(?:left|top):-\d{3,}(?:px|r?em)"
@@ -17,6 +18,7 @@ _STYLE = re.compile(
 _MAY_HIDE = re.compile(
     r"hidden|display\s*:\s*none|font-size\s*:\s*0|(?:indent|left|top)\s*:\s*-\d", re.IGNORECASE
 )
+# Lazy pictures are hidden until a script shows them.
 _SKIPPED = {"html", "body", "img", "picture", "source", "input"}
 MOST = 0.5
 """An element with a larger share of all text is shown by a rule that is not read here, such as a script's."""

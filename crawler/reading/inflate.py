@@ -39,6 +39,7 @@ def without_gzip(body: bytes, max_bytes: int) -> bytes:
         except FetchError as error:
             if error.kind == Failure.TOO_LARGE:
                 raise ReadingError("too-large", f"more than {max_bytes} bytes inside gzip") from error
+            # The part that came holds the newest entries, which stand first.
             if error.kind != Failure.TRUNCATED:
                 raise ReadingError("malformed", f"damaged gzip: {error.detail}") from error
         return bytes(whole)

@@ -56,6 +56,7 @@ def read_json_ld(text: str) -> Any:
     if len(text) > MAX_SIGNS:
         raise ValueError(f"more than {MAX_SIGNS} characters")
     try:
+        # strict=False: raw line breaks in strings (extruct 84).
         return json.loads(text, strict=False)
     except ValueError:
         repaired = _repaired(text)
@@ -77,6 +78,7 @@ def _as_script(text: str) -> Any:
 
 def _repaired(text: str) -> str:
     """Return the text without what JSON does not know; each step goes through it once."""
+    # Escaped as a whole, with &quot; for each quote; unescaping others would break their strings.
     if '"' not in text:
         text = markup.unescape(text)
     text = _NOISE.sub(lambda match: _string(match["string"]) if match["string"] else " ", text)
@@ -95,6 +97,7 @@ def _escape(match: re.Match[str]) -> str:
 def _values_in_row(text: str) -> Any:
     values: list[Any] = []
     at = _skipped(_BETWEEN, text, 0)
+    # Several objects in a row without a list around them, as plugins add theirs.
     while text[at : at + 1] in ("{", "[") and len(values) < _MAX_ROW:
         value, at = _DECODER.raw_decode(text, at)
         values.append(value)

@@ -54,6 +54,7 @@ _NOT = re.compile(r":not\(", re.IGNORECASE)
 _SIGNS = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\\.|[][(),]")
 _VALUES = {"meta": "content", "link": "href", "img": "src"}
 """The attributes that a chosen element without text stands for."""
+# Soft hyphens and zero-width spaces come and go with a site's software; each would be an edit.
 _INVISIBLE = re.compile(
     "[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
     r"|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
@@ -88,6 +89,7 @@ class Rules:
         counted = [
             line[1:] for line in unmatched if line[0] == CONTENT and shape(line[1:]) not in self.template
         ]
+        # A page of nothing but template lines would otherwise never change.
         return counted or [line[1:] for line in unmatched]
 
     def _matched(self, text: str) -> bool:
@@ -157,6 +159,7 @@ def element_lines(
     lines: list[str] = []
     size = 0
     for element in elements:
+        # An element within another chosen one would be read twice.
         if any(above in chosen for above in element.iterancestors()):
             continue
         for mark, text in _blocks(_chosen_pieces(element, ignored)):
@@ -176,6 +179,7 @@ def markup_lines(elements: Sequence[html.HtmlElement]) -> list[str]:
         for element in top.iter():
             if not isinstance(element.tag, str):
                 continue
+            # Frameworks write attributes in another order with each build.
             words = [element.tag, *(f'{name}="{value}"' for name, value in sorted(element.items()))]
             texts = [f"<{' '.join(words)}>", element.text or ""]
             texts.append((element.tail or "") if element is not top else "")

@@ -93,6 +93,7 @@ def _json_ld_offer(root: html.HtmlElement, url: str) -> Offer | None:
     things = [thing for value in json_ld_of(root) for thing in _things(value)]
     page = _Page(root, url)
     own_things = sorted((thing for thing in things if page.shows(thing)), key=lambda thing: not thing.is_main)
+    # Shop pages describe a dozen products that others bought; only the page's own has its price.
     if own_things:
         own_things += [thing for thing in things if "isVariantOf" in thing.node]
     else:
@@ -146,6 +147,7 @@ def _read(node: dict[str, Any]) -> Offer | None:
     stated = _dicts(node.get("priceSpecification"))
     specifications = sorted(
         (specification for specification in stated if _types(specification).isdisjoint(_CHARGES)),
+        # A former price or one for members is not what a visitor pays.
         key=_is_special,
     )
     for specification in (node, *specifications):
@@ -216,6 +218,7 @@ class _Page:
         """Return a whole address without fragment and scheme, in one form, "" for none."""
         if not isinstance(address, str) or address.strip().startswith("#"):
             return ""
+        # http and https of one page, and a fragment, are the same product.
         return absolute(self._url, address).partition("#")[0].partition(":")[2].rstrip("/")
 
 
@@ -278,6 +281,7 @@ def _owner(element: html.HtmlElement) -> html.HtmlElement | None:
 def _microdata_value(element: html.HtmlElement, name: str) -> Any:
     stated = element.get("content") or element.get("href") or element.get("value")
     if name == "price":
+        # Without `content` the price is written for people, with the page's own decimal sign.
         return machine_number(stated) if stated else number_in(element.text_content()[:200])
     return stated or element.text_content()[:200]
 

@@ -39,6 +39,7 @@ def is_list_of_addresses(body: bytes) -> bool:
     """Return whether the document is a sitemap in its form as text: an address on each line."""
     lines = (head_inside_gzip(body) or body[:_HEAD_BYTES]).lstrip(_BYTE_ORDER_MARK).split()
     lines = lines[:-1] or lines  # the last one may be cut
+    # All lines, for any text has addresses in some.
     return bool(lines) and all(map(_WEB_ADDRESS.match, lines))
 
 
@@ -68,6 +69,7 @@ def read_sitemap(
         for text, stamp in entries:
             try:
                 link = canonical_url(join(url, text) if _is_relative(text) else text)
+                # sitemaps.org: a sitemap speaks for its own host.
                 if link in stamps or (own_host and host_key(link) != host):
                     continue
             except BadUrl:
@@ -77,6 +79,7 @@ def read_sitemap(
             else:
                 stamps[link] = stamp
     except etree.XMLSyntaxError as error:
+        # A sitemap that is cut off names pages up to there.
         if not stamps:
             raise ReadingError("malformed", str(error)[:300]) from error
     return tuple(Listed(link, stamp) for link, stamp in stamps.items()), cut, index

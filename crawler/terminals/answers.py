@@ -29,6 +29,7 @@ def answered(assignment: Assignment, at: float, response: Response, **fields: An
         last_modified=response.last_modified,
         retry_after=response.retry_after,
         max_age=response.max_age,
+        # Details quote what a server sent, which may hold what no database takes.
         **fields | ({"detail": storable(fields["detail"], MAX_DETAIL)} if "detail" in fields else {}),
     )
 

@@ -15,6 +15,7 @@ def browsed(
 ) -> tuple[Response, BrowserLook]:
     """Open a page, perform the steps, and return it as a response and as it was seen. Raises FetchError."""
     at = time.time()
+    # The browser's requests pass by the client, so that the host's turn is held for all of them.
     with client.turn(url, spacing):
         rendering = look(LookJob(url, steps, seconds=client.config.deadline))
     if rendering.status >= 400:

@@ -12,6 +12,7 @@ from django.conf import settings
 from crawler.fetching.http.client import Client, ClientConfig
 from crawler.fetching.http.gate import HostGate
 
+# They wait for servers most of the time; documents are read in another process.
 THREADS = 32
 
 

@@ -39,6 +39,7 @@ def serves(kind: str, *, asks_robots: bool = False) -> Callable[[Run], Run]:
 
     def register(run: Run) -> Run:
         known_handler = _handlers.get(kind)
+        # By name, so that a module that is imported a second time may register its function again.
         if known_handler is not None and _name(known_handler.run) != _name(run):
             names = f"{_name(run)} and {_name(known_handler.run)}"
             raise ValueError(f"{names} serve the same kind of assignments: {kind}")

@@ -38,6 +38,7 @@ def serve(arguments: dict[str, Any], pipes: list[int]) -> None:
     jobs, answers = os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb")
     os.dup2(2, 1)  # what a library prints must not pass for an answer
     ProcessLimits(cpu_seconds=None, memory_bytes=MEMORY_BYTES).apply()
+    # The terminal was killed; nobody waits for an answer.
     with contextlib.suppress(BrokenPipeError):
         _send(answers, b"ready")
         while (job := _next(jobs)) is not None:
@@ -79,8 +80,10 @@ def _answer(job: bytes) -> bytes:
     try:
         function, arguments, keywords = pickle.loads(job)  # noqa: S301 - written by the terminal, not by the web
         reply = ("read", function(*arguments, **keywords))
+    # Beyond its memory the document fails, and the process goes on with the next one.
     except MemoryError:
         reply = ("refused", "too-costly", "reading it takes more memory than is allowed")
+    # Told and not raised: the next document needs this process, too.
     except Exception as error:
         kind, detail = getattr(error, "kind", None), getattr(error, "detail", None)
         if isinstance(kind, str) and isinstance(detail, str):

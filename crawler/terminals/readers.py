@@ -44,6 +44,7 @@ WALL_SECONDS = 60.0
 MAX_START_SECONDS = 120.0
 MAX_END_SECONDS = 5.0
 MAX_TURN_SECONDS = 1.0
+# Each keeps a process with up to MEMORY_BYTES for its processor time.
 MAX_SLOW = 1 if memory.is_small() else 3
 MAX_IDLE = 1 if memory.is_small() else 2
 MAX_BYTES = memory.share(1 / 4, 150, 300)
@@ -84,6 +85,7 @@ class Readers:
         try:
             reply = self._ask(job)
         except EndedError as ended:
+            # Not once more: it would take its ten seconds a second time.
             if ended.by_limit:
                 raise ReadingError(*ended.meaning(self._cpu_seconds)) from None
             try:  # another document may have caused the kill: once more, in a new process
@@ -174,6 +176,7 @@ class Readers:
 
     def _give_back(self, process: _Process) -> None:
         """Keep the process for the next document, unless it is busy, dead, too large, or one too many."""
+        # Parsers keep what a large document has taken; a new process takes milliseconds.
         if process.free and process.alive and process.size() <= MAX_BYTES:
             with self._lock:
                 if len(self._idle) < MAX_IDLE:
@@ -215,6 +218,7 @@ class EndedError(Exception):
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
+        # The kernel's signal for used-up processor time (setrlimit).
         self.by_limit = code == -signal.SIGXCPU
 
     def meaning(self, cpu_seconds: int) -> tuple[str, str]:
@@ -267,6 +271,7 @@ class _Process:
         while True:
             has_head = len(self._read) >= LENGTH.size
             message_size = LENGTH.size + (LENGTH.unpack_from(self._read)[0] if has_head else 0)
+            # A reply may come in pieces, its length first.
             if len(self._read) >= max(message_size, LENGTH.size + 1):
                 reply = bytes(self._read[LENGTH.size :])
                 self._read.clear()
@@ -304,6 +309,8 @@ class _Records(pickle.Unpickler):
         record_class = getattr(documents, name, None) if module == documents.__name__ else None
         if isinstance(record_class, type) and issubclass(record_class, Record):
             return record_class
+        # pickle runs what it names: a reader that was taken over must not reach the terminal through its
+        # answer.
         raise pickle.UnpicklingError(f"an answer may not hold {module}.{name}")
 
 
@@ -317,6 +324,7 @@ def _result(reply: bytes) -> Any:
         return values[0]
     if outcome == "refused":
         kind, detail = values
+        # Only names of failures that exist, for the answer is a stranger's.
         raise ReadingError(kind if kind in _KINDS else Failure.MALFORMED, detail)
     log.warning("a document breaks its reader: %s", values[0])
     raise ReadingError(Failure.MALFORMED, f"the analysis failed: {values[0]}")

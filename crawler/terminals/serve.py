@@ -30,6 +30,7 @@ GATHER_SECONDS = 0.5
 STUCK_SECONDS = 30.0
 MAX_SPACING_SECONDS = 60.0
 MIN_PAUSE_SECONDS = 1.0
+# Issue 56: without the folder of locks each feed was told that it was malformed.
 OURS = frozenset(
     {
         errno.EACCES, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOENT, errno.ENOMEM,
@@ -41,6 +42,7 @@ MAX_BYTES = memory.share(1 / 300, 2, 32)
 """Bytes of documents after which a host's turn ends, and after which a message takes no further report."""
 ROBOTS_AGE = 86_400.0  # RFC 9309, section 2.4
 OLD_ROBOTS_AGE = 30 * 86_400.0
+# Without it a site whose robots.txt fails got 11 to 13 requests for it (docs/notes/reliability.md).
 ROBOTS_PAUSE = 300.0
 """Seconds before robots.txt is requested again after a failure."""
 
@@ -58,6 +60,7 @@ def serve(client: Client, batches: Sequence[Batch], executor: ThreadPoolExecutor
     report does not come within STUCK_SECONDS after the last lease expired.
     """
     now = time.time()
+    # Their work is with another terminal by now; two at one host would break its pause.
     late = [batch for batch in batches if batch.expires <= now]
     if late:
         log.warning("%d batches came after their lease had ended and are dropped", len(late))
@@ -70,6 +73,7 @@ def serve(client: Client, batches: Sequence[Batch], executor: ThreadPoolExecutor
     while outstanding:
         group = _gathered(finished, outstanding, patience)
         if not group:
+            # A thread that hangs in C cannot be stopped; the supervisor starts the process anew.
             raise StuckError(f"{outstanding} of {', '.join(batch.host for batch in batches)} do not end")
         outstanding -= len(group)
         yield group
@@ -112,6 +116,7 @@ def _logins_for(assignment: Assignment, batch: Batch) -> list[Login]:
 
 def _serve_host(client: Client, batch: Batch) -> Report:
     shared, started = client, time.time()
+    # The last request must end before the lease does, or another terminal may ask the host meanwhile.
     last_start = min(started + TURN_SECONDS, batch.expires - client.config.deadline)
     harvests: list[Harvest] = []
     rules, robots_copy = _known_rules(batch, started), batch.robots
@@ -128,6 +133,7 @@ def _serve_host(client: Client, batch: Batch) -> Report:
         except FetchError as error:
             harvest = refused(assignment, time.time(), error)
         if harvest.failure == Failure.BUSY:  # nothing was asked
+            # The rest of the batch goes back at once: waiting here would let neighbours fail as busy, too.
             pause = max(_wait(client, rules, spacing), harvest.retry_after or MIN_PAUSE_SECONDS)
             break
         harvests.append(harvest)
@@ -151,6 +157,7 @@ def packed(report: Report) -> str:
             Harvest(h.kind, h.id, h.at, h.url, failure=Failure.TOO_LARGE, detail=str(error), status=h.status)
             for h in report.harvests
         )
+        # A report that cannot be sent would come back with every lease, for ever.
         return encode(replace(report, harvests=tuple(failures)))
 
 
@@ -176,6 +183,7 @@ def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spac
     except OSError as error:
         if error.errno not in OURS:
             return _failed(assignment, error)
+        # Issue 56: a full disk or a missing folder must not be told as a fault of the publisher.
         log.error("%s %s is given back: this machine fails: %s", assignment.kind, assignment.url, error)
         detail = f"this machine fails: {error.strerror}"
         return _harvest(assignment, Failure.BUSY, detail)
@@ -214,6 +222,7 @@ def _known_rules(batch: Batch, now: float) -> Robots | None:
         return None
     is_fresh = copy.status < 500 and now - copy.at < ROBOTS_AGE
     usable = copy.status >= 500 or now - copy.at < OLD_ROBOTS_AGE
+    # A failed robots.txt is not asked for again with each page of the host.
     return copy if is_fresh or (usable and now - copy.tried < ROBOTS_PAUSE) else None
 
 
@@ -251,5 +260,6 @@ def _rules_for(
     if read.status < 500:
         return read
     if old is not None and old.status < 500 and old.origin == origin and now - old.at < OLD_ROBOTS_AGE:
+        # RFC 9309, section 2.3.1.4: the last good rules hold on while a server fails.
         return replace(old, tried=now)
     return replace(read, tried=now)

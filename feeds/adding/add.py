@@ -37,6 +37,7 @@ MAX_LENGTH = 2000
 """Maximum characters of an address."""
 
 _ROWS = 2000  # of one INSERT or one IN (...)
+# Printable ASCII: anything else is shown in its canonical form, where look-alikes can be told apart.
 _PLAIN_ADDRESS = re.compile(r"https?://[\x21-\x7e]+", re.IGNORECASE)
 
 Outcome = Literal["added", "duplicate", "refused"]
@@ -160,6 +161,7 @@ def checked_address(text: str, networks: Sequence[str] | None = None, *, is_itse
     # A plain URL keeps its given spelling, so that people find it by that.
     if _PLAIN_ADDRESS.fullmatch(text):
         return Address(text, canonical, host, (canonical,))
+    # Without a scheme people mean either; a feed that is known by https is that feed.
     secure = canonical.replace("http://", "https://", 1)
     return Address(canonical, canonical, host, (canonical, secure) if "://" not in text else (canonical,))
 
@@ -243,6 +245,7 @@ def _store(new_addresses: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Fee
         return {}
     now = datetime.now(UTC)
     hosts = Host.objects.named({address.host for address, _ in new_addresses})
+    # Spread at random, or a list of a thousand feeds would be visited in the same tick for days.
     _, _, toe = start(len(new_addresses), np.random.default_rng())
     due = due_at(now.timestamp(), toe, tick_seconds(), rules().training_max_ticks)
     feeds = [
@@ -255,6 +258,7 @@ def _store(new_addresses: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Fee
             rules=dict(request.rules),
             owner_id=request.owner,
             title=request.title,
+            # A title from a list is the person's, and the document's does not replace it.
             renamed=bool(request.title),
             added=now,
             training_since=now,

@@ -55,6 +55,7 @@ READ_SECONDS = 8.0
 MAX_BYTES = 10_000_000
 MAX_LOOKS = 4
 """Looks at the same time; another one gets BusyError."""
+# Formats of one feed hold different numbers of entries, and are renewed seconds apart.
 SAME_SHARE = 0.7
 """Share of common entries from which two feeds are formats of one."""
 
@@ -173,11 +174,13 @@ def look_at(texts: Sequence[str], sources: WantedSources | None = None) -> list[
 
     Raises BusyError while too many other looks are under way.
     """
+    # Each look takes a fetcher and a reader; a crowd that tries addresses must not take the server's memory.
     if not _looks.acquire(timeout=2.0):
         raise BusyError
     try:
         until = time.monotonic() + LOOK_SECONDS
         scope = _Scope(until, Deployment.networks(), sources or WantedSources())
+        # The request's own connection to PostgreSQL would be idle while others wait for one.
         give_back_connections()
         with ConnectionThreads(min(len(texts), 4) or 1) as threads:
             language = translation.get_language() or settings.LANGUAGE_CODE
@@ -256,6 +259,7 @@ def _others_at(text: str, feed: str, scope: _Scope) -> list[FoundFeed]:
 def _read_at(url: str, scope: _Scope) -> tuple[str, ReadDocument]:
     """Return the address after redirects, and what stands there. Raises ProgramError."""
     remaining = scope.until - time.monotonic()
+    # A fetch in less than a second fails on most sites, and says the wrong reason.
     if remaining < 1.0:
         raise ProgramError(Failure.TOO_SLOW, "no time was left for it")
     limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, remaining), MAX_BYTES)
@@ -302,6 +306,7 @@ def _sitemap_of(page: str, scope: _Scope) -> list[FoundFeed]:
     sitemap_urls: Sequence[str] = ()
     with suppress(ProgramError, BadUrl):
         sitemap_urls = _read_at(checked_address(f"{root}/robots.txt", scope.networks).url, scope)[1].sitemaps
+    # A news sitemap has the last two days (Google's rule), the others have everything since the beginning.
     by_news = sorted(sitemap_urls, key=lambda url: "news" not in url.lower())
     for url in [*by_news[:2], *([] if sitemap_urls else [f"{root}/sitemap.xml"])]:
         try:
@@ -325,6 +330,7 @@ def _read_feeds(urls: Iterable[str], scope: _Scope) -> list[FoundFeed]:
 def _guess_feed(page: str, scope: _Scope) -> list[FoundFeed]:
     """Return the first feed at one of the usual addresses of a page's site."""
     guesses = likely_feeds(page)
+    # Three at a time: of a dozen guesses most are missing pages on a stranger's server.
     for start in range(0, len(guesses), 3):
         if feeds := _read_feeds(guesses[start : start + 3], scope):
             return feeds[:1]
@@ -351,6 +357,7 @@ def _compare(feeds: Sequence[FoundFeed]) -> None:
         entries = set(feed.read.identities)
         for earlier in feeds[:place]:
             earlier_entries = set(earlier.read.identities)
+            # Of the shorter one: a feed of ten entries and one of fifty are formats all the same.
             enough = max(SAME_SHARE * min(len(entries), len(earlier_entries)), 1)
             if not earlier.same_as and len(entries & earlier_entries) >= enough:
                 feed.same_as = earlier.title

@@ -108,6 +108,7 @@ def read(body: bytes, request: AskedDocument) -> ReadDocument:
         return ReadDocument(feed=_feed(body, request))
     except ReadingError as error:
         failure_name = error.kind.value
+    # Apple's pages name no feed; its lookup answers in JSON with the address of the podcast's own.
     if address := podcast_named(body):
         return ReadDocument(page=ReadPage("", ((address, ""),)))
     return _of_another(body, request) or ReadDocument(failure=failure_name)
@@ -115,6 +116,7 @@ def read(body: bytes, request: AskedDocument) -> ReadDocument:
 
 def _of_another(body: bytes, request: AskedDocument) -> ReadDocument | None:
     """Return a document that is no feed as a sitemap, a page or JSON; None if it is none of them."""
+    # A single line may be any text; sitemaps.org's text form needs two to be told from it.
     if is_sitemap(body) or (is_list_of_addresses(body) and body.count(b"\n") > 1):
         return _of_sitemap(body, request)
     if looks_like_html(body, request.content_type):
@@ -130,6 +132,7 @@ def _page(body: bytes, request: AskedDocument) -> ReadPage:
     )
     title = page_title(body, request.content_type)
     lists: tuple[ReadFeed, ...] = ()
+    # Finding lists looks at the whole tree, and a page with a feed does not need them.
     if request.lists or not links:
         with suppress(ReadingError):
             lists = tuple(_lists(body, request, title))

@@ -35,6 +35,7 @@ State = Literal["read", "known", "merged", "reading", "waiting", "failed", "refu
 AT_ONCE = 500
 """Lines up to which a list is added while the person waits for the answer."""
 _PART = 1000
+# Other tasks of the same queue get their turn after these.
 _SECONDS = 20.0
 _OPEN = ""
 """Outcome of a line that is not added yet."""
@@ -43,6 +44,7 @@ _UNADDED: Mapping[str, State] = {
     ImportLine.Outcome.REFUSED: "refused",
     ImportLine.Outcome.DUPLICATE: "known",
 }
+# After this time the message was lost, and is not only late.
 _OVERDUE, _GIVEN_UP = timedelta(minutes=5), timedelta(days=1)
 KEPT = timedelta(days=30)
 
@@ -168,6 +170,7 @@ def go_on(pk: int) -> bool:
     until, after = monotonic() + _SECONDS, 0
     while monotonic() < until:
         with transaction.atomic():
+            # skip_locked: the message may come twice, and the first still works.
             free = FeedImport.objects.select_for_update(skip_locked=True, of=("self",)).select_related("user")
             feed_import = free.filter(pk=pk).first()
             if feed_import is None:

@@ -27,7 +27,9 @@ from feeds.categories import Path, all_paths, categories_at
 from feeds.models import Category, Feed
 from feeds.rules import checked_rules
 
+# A list of 19 MB took 2.9 GB as a tree; it is read in pieces since.
 MAX_BYTES = 20 * 1024 * 1024
+# Deeper folders are no work of people, and a category's path is walked at every level.
 MAX_DEPTH = 64
 MAX_NAME = 200
 MAX_TITLE = 400

@@ -91,6 +91,7 @@ def floor(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """Return the latest floor that applies, moved out of hours and days that the publisher asks to skip."""
     if final := _gone_floor(outcome):
         return final
+    # Retry-After holds for successes as well (RFC 9110, section 10.2.3).
     floors = [_min_gap(outcome, limits)]
     floors += [candidate for candidate in (_retry_after(outcome),) if candidate]
     if outcome.failure:
@@ -142,8 +143,10 @@ def _failed(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
             "Most hosts failed at once, so the fault is likely here and the feed is not held to blame."
         )
         return Floor(outcome.at + limits.min_gap, "ours", reason)
+    # The first 403 is often a passing fault; a challenge is throttling and not a refusal.
     if outcome.status == 403 and outcome.failure != "throttled" and outcome.failure_streak > 1:
         return _forbidden(outcome, limits)
+    # omnivore 3511: an answer 429 asks for rest, and is no fault of the feed.
     if outcome.status in {429, 503} or outcome.failure == "throttled":
         return _throttled(outcome, limits)
     if outcome.status == 404:
@@ -159,6 +162,8 @@ def _throttled(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """
     if _retry_after(outcome):
         return _min_gap(outcome, limits)
+    # Doubled from the interval that the server saw, up to a day: a wait that grows without end is a lost
+    # feed.
     wait = min(2 * max(outcome.interval, limits.min_gap), limits.day)
     reason = Reason("The server asked for fewer visits, the interval is doubled to {0}.", in_words(wait))
     return Floor(outcome.at + wait, "throttled", reason)
@@ -219,6 +224,7 @@ def _growing(outcome: VisitOutcome, limits: FloorLimits, factor: float) -> float
     Adds up to a quarter at random, so that feeds that failed together do not come back together.
     """
     base = max(limits.min_gap, limits.tick)
+    # The exponent is bounded first: 4.0**600 is no float any more.
     earlier = min(max(outcome.failure_streak - 1, 0), 64)
     wait = min(2 * base * factor**earlier, max(limits.day, 2 * base))
     return wait * (1 + outcome.jitter / 4)
@@ -239,6 +245,7 @@ def _hint(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
     hints = [hint for hint in (outcome.ttl, outcome.update_period) if hint is not None and hint > 0]
     if not hints:
         return None
+    # The largest of two hints, and never more than HINT_GAPS: WordPress says "hourly" of every weblog.
     wait = min(max(hints), HINT_GAPS * limits.min_gap)
     code = "ttl" if max(hints) == outcome.ttl else "update-period"
     return Floor(
@@ -261,6 +268,7 @@ def _quiet(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
     pollers, and a feed that becomes active again is not missed.
     """
     unchanged = outcome.unchanged_streak
+    # Three quiet visits are usual at night.
     if unchanged < 4:
         return None
     if outcome.validators:

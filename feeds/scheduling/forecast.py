@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats, Floats32
 
+# One article in eleven years: a rate of zero would end the visits for ever.
 MIN_RATE = 1e-5
 # The a of each prior: the articles that a feed needs for its own data to weigh as much as the prior.
 # Chosen on half of the feeds of two traces and judged on the other: docs/notes/scheduling.md.
@@ -102,6 +103,7 @@ def _profile(counts: ArrayLike, exposure: ArrayLike, population: Population) -> 
     smoothed_days = smoothed(articles.sum(axis=1), _DAY_WIDTH)
     foreseen = smoothed(usual.sum(axis=1) * mean[:, None], _DAY_WIDTH)
     profile = week * ((smoothed_days + _HOURS) / (foreseen + _HOURS))[:, None, :]
+    # A profile is relative: its level is estimated apart.
     profile /= profile.mean(axis=(1, 2), keepdims=True)
     return profile.reshape(-1, WEEK_HOURS)
 

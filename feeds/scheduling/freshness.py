@@ -41,6 +41,8 @@ class Freshness(Policy):
     reads: ClassVar[frozenset[str]] = frozenset({"weekly", "plan"})
     c: float = 0.0
     beta: float | None = None
+    # At half of the document there is still time for a missed tick or two before articles fall out at its
+    # end.
     overflow: float = 0.5
 
     def __post_init__(self) -> None:
@@ -55,6 +57,7 @@ class Freshness(Policy):
         """
         expected, keys = self._waiting(feeds, now)
         fill = self._fill(feeds, expected)
+        # A lost article cannot be had later; a late one can.
         return np.where(fill >= self.overflow, OVERFLOW * fill, keys)
 
     def reason(self, key: float, age: float) -> str:
@@ -96,6 +99,7 @@ class Freshness(Policy):
         expected = rates.expected(feeds.last, now)
         if self.beta is None:
             shape = 1.0 if feeds.shape is None else between_hours(feeds.shape, now, feeds.shape_from)
+            # The mean rate alone is in the divisor: the hours are in the shape already.
             return expected, weight * (expected / shape) ** 2 / (2 * np.maximum(rates.mean(), MIN_RATE))
         age = np.maximum(now - feeds.last, 0.0) / HOUR
         return expected, weight * expected * age**self.beta

@@ -157,6 +157,7 @@ def _placed(retrievals: Retrievals, watched: Floats, profile: Floats32) -> Float
     spread over the hours since the last retrieval as the profile expects them.
     """
     m = len(retrievals.rows)
+    # Back-dated articles and those of the future say nothing of the hour in which they appeared.
     usable = (retrievals.published > retrievals.last[retrievals.owner]) & (
         retrievals.published <= retrievals.now[retrievals.owner]
     )
@@ -181,6 +182,7 @@ def pack(table: ArrayLike) -> list[bytes]:
 
 def unpack(blobs: Sequence[bytes | memoryview], hours: int) -> Floats32:
     """Decode n rows of `pack` into an (n, hours) table. Raises ValueError when a row has another length."""
+    # A row of another length would shift all that follow.
     for length in set(map(len, blobs)):
         if length != 4 * hours:
             raise ValueError(f"{length} bytes are not {hours} hours of float32")

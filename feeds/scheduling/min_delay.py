@@ -23,6 +23,7 @@ from feeds.scheduling.rates import DAY, DAY_HOURS, HOUR, Floats
 
 WEEK = 7 * DAY
 MAX_DAILY_RETRIEVALS = 96
+# Ten halvings of a day leave 84 s, which is less than a tick.
 _SWEEPS, _HALVINGS = 6, 10
 
 

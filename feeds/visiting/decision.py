@@ -120,6 +120,7 @@ class FeedDecision:
 def decide(row: FeedRow, reply: FeedAnswer, limits: FloorLimits, training: AdvarssTraining) -> FeedDecision:
     """Return what an answer changes in a feed's row, and the reason."""
     harvest = reply.harvest
+    # No request was made: neither the failures nor the schedule of the feed's own server are touched.
     if harvest.kind == "push":
         return FeedDecision(harvest.failure or reply.outcome, {"lease": None} | _after_push(reply))
     changes = _after_failure(row, reply) if harvest.failure else _after_success(row, reply)
@@ -127,6 +128,8 @@ def decide(row: FeedRow, reply: FeedAnswer, limits: FloorLimits, training: Advar
     changes |= {"last_attempt": reply.at}
     changes |= {"lease": None, "losses": 0, "selected_at": None, "selected_because": ""}
     if harvest.failure:
+        # Only before the first success: a feed that became a page is broken, and must not silently be another
+        # one.
         is_page = harvest.failure == Failure.NOT_A_FEED and bool(reply.content.links)
         is_discovered = is_page and row.last_success is None
         return FeedDecision(harvest.failure, changes, is_discovered=is_discovered)
@@ -151,11 +154,14 @@ def _after_failure(row: FeedRow, reply: FeedAnswer) -> Changes:
     """Return what a failure changes: everything learned stays, and a list found anew is proposed."""
     harvest, content = reply.harvest, reply.content
     changes: Changes = {"failure": harvest.failure, "failure_detail": harvest.detail[:1000]}
+    # An outage on our side would otherwise back off every feed for hours.
     if not _is_blameless(reply):
         changes["failure_streak"] = row.failure_streak + 1
+        # The first failure counts, as 404 means something else after two weeks.
         changes["failing_since"] = row.failing_since or reply.at
     if content.proposal is not None:
         changes["proposed"] = stored_rules(content.proposal)
+    # A feed that once worked is a person's choice: another address is proposed, not taken.
     elif content.links and row.last_success is not None:
         changes["proposed"] = {"url": content.links[0].url}
     return changes
@@ -172,6 +178,7 @@ def _after_success(row: FeedRow, reply: FeedAnswer) -> Changes:
     changes = _description(row, content.document) if content.document is not None else {}
     if content.opinion is not None:
         changes |= {"opinion": _stored_opinion(content.opinion), "opinion_at": reply.at}
+    # A 304 may renew a validator, or leave it out: then the stored one holds on.
     if harvest.status == 304:
         changes["etag"] = harvest.etag or row.etag
         changes["last_modified"] = harvest.last_modified or row.last_modified
@@ -184,6 +191,7 @@ def _after_success(row: FeedRow, reply: FeedAnswer) -> Changes:
         "last_success": reply.at,
         "unchanged_streak": 0 if reply.new else row.unchanged_streak + 1,
         "failure_streak": 0,
+        # One success ends the streak, so that a flaky server is not backed off for days.
         "failing_since": None,
         "failure": "",
         "failure_detail": "",
@@ -200,6 +208,7 @@ def _description(row: FeedRow, document: FeedDocument) -> Changes:
     return {
         **{name: getattr(document, name) for name in copied},
         **({"kind": SITEMAP} if document.format in SITEMAP_FORMATS else {}),  # it was added as a feed
+        # A name that a person gave stays; a document without title keeps the last one.
         "title": row.title if row.renamed else indexable(document.title) or row.title,
         # A feed that skips every hour or day cannot mean it.
         "skip_hours": list(document.skip_hours) if hour_bits(document.skip_hours) else [],
@@ -249,6 +258,7 @@ def _next_visit(old: FeedRow, row: FeedRow, reply: FeedAnswer, limits: FloorLimi
             update_period=row.update_period,
             skip_hours=tuple(row.skip_hours),
             skip_days=tuple(row.skip_days),
+            # Measured and not planned: doubling starts from how often the server was really asked.
             interval=harvest.at - old.last_attempt.timestamp() if old.last_attempt else 0.0,
             validators=bool(row.etag or row.last_modified),
             unchanged_streak=row.unchanged_streak,

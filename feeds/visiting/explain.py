@@ -47,6 +47,7 @@ def next_visits(feeds: Sequence[Feed], now: datetime, *, explained: bool = True)
 
     Without `explained`, planned visits have times and floors alone: the rest costs a third of the work.
     """
+    # Feeds that are out or selected have no next time: it is now.
     idle = [feed for feed in feeds if feed.lease is None and feed.selected_at is None]
     planned = _planned(
         [feed for feed in idle if feed.status == Feed.Status.ACTIVE and feed.kind != MAIL], now, explained
@@ -73,6 +74,7 @@ def _unplanned(feed: Feed, now: datetime) -> NextVisit:
 def _planned(feeds: Sequence[Feed], now: datetime, explained: bool) -> dict[int, NextVisit]:
     policy, last = live_policy(), Tick.objects.order_by("-started").first()
     length = timedelta(seconds=tick_seconds())
+    # An old tick says nothing of the next one: the controller was away.
     grid = last.started if last and now - last.started < 3 * length else now
     by_id = {feed.id: feed for feed in feeds}
     visits: dict[int, NextVisit] = {}
@@ -110,6 +112,7 @@ def _visit(
         at = datetime.fromtimestamp(ranked, UTC)
         reason = translated(feed.floor_detail if held_back and at <= feed.not_before else why.formula)
     length = tick_seconds()
+    # A visit happens at a tick; "in 3 minutes" would be a promise that no tick keeps.
     ticks = max(1, math.ceil((at - grid).total_seconds() / length))
     return NextVisit(
         at=grid + timedelta(seconds=ticks * length),

@@ -13,6 +13,7 @@ from feeds.models import Retrieval
 
 # Fewer hosts than this fail together by chance too often.
 MIN_HOSTS = 4
+# Not all: hosts in the own network may still answer while the line is down.
 MOST = 0.75
 MIN_WINDOW = timedelta(minutes=10)
 """Shortest time in which the answers of hosts are compared for the health page."""
@@ -21,9 +22,11 @@ MIN_WINDOW = timedelta(minutes=10)
 def outage(harvests: Iterable[Harvest]) -> bool:
     """Return whether these harvests and those of the last two ticks failed by the network on most hosts."""
     current = [(urlsplit(h.url).hostname or "", _by_network(h.failure)) for h in harvests if h.kind == "feed"]
+    # The usual tick: no query.
     if not any(failed for _, failed in current):
         return False
     since = datetime.now(UTC) - timedelta(seconds=2 * tick_seconds())
+    # A push comes to us and says nothing of our way out.
     recent = Retrieval.objects.filter(at__gte=since, pushed=False).values_list("feed__host__name", "failure")
     return it_is_us([*current, *((host, _by_network(failure)) for host, failure in recent)])
 

@@ -27,6 +27,7 @@ BLOCK = 2_000
 def claim(now: datetime) -> bool:
     """Claim the daily planning. Returns False when it is not due or another process has claimed it."""
     PostingPopulation.objects.get_or_create(id=1, defaults={**NOTHING_POSTED, "updated": now})
+    # A guarded update: of two controllers one plans.
     due = Q(planned__isnull=True) | Q(planned__lte=now - PLAN_AGE)
     return PostingPopulation.objects.filter(due, id=1).update(planned=now) == 1
 
@@ -81,6 +82,7 @@ def _count_active(now: datetime) -> None:
     counts = dict(counted.values_list("id", "active"))
     Feed.objects.filter(active_subscribers__gt=0).exclude(id__in=counts).update(active_subscribers=0)
     changed = Feed.objects.filter(id__in=counts).values_list("id", "active_subscribers")
+    # Only changed rows: most feeds keep their readers from day to day, and each write is a new row version.
     rows = [Feed(id=feed, active_subscribers=counts[feed]) for feed, was in changed if was != counts[feed]]
     update_rows(Feed, rows, ["active_subscribers"])
 

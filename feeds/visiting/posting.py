@@ -80,6 +80,7 @@ def observe(
     articles that the history had expected before these retrievals.
     """
     tables, everyone = histories(feed_ids), population()
+    # A first document holds the last articles however old, and says nothing of hours that nobody watched.
     beginners = np.flatnonzero(first)
     untaught, not_watched = tables.hourly[beginners], tables.days[beginners]
     before = tables.observe(Retrievals.of(np.arange(len(feed_ids)), last, now, new, published), everyone)
@@ -105,4 +106,5 @@ def _save(feed_ids: Sequence[int], tables: Histories, now: Sequence[float], rate
             feed_ids, now, tables.days.tolist(), *packed, strict=True
         )
     ]
+    # A feed that was just added has no row yet.
     upsert_rows(PostingHistory, rows)

@@ -24,6 +24,7 @@ from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats, hour_of
 
 FORMAT = "freshet priors 1"
 SHIPPED = Path(__file__).with_name("prior.json")
+# A file of a stranger: one absurd number would rank every new feed first.
 _MAX_RATE = 1000.0
 _MAX_FACTOR = 168.0
 

@@ -52,6 +52,7 @@ def allowed(now: datetime) -> QuerySet[Feed]:
     Their floors pass by now plus the look-ahead, and they do not ask to be skipped now.
     """
     return (
+        # skipHours is asked at the tick, for the time of a floor may lie in another hour than its visit.
         Feed.objects.due(now + look_ahead())
         .exclude(skip_hours__contains=[now.hour])
         .exclude(skip_days__contains=[now.weekday()])
@@ -63,6 +64,7 @@ def end_training(now: datetime) -> int:
     if rules().policy == TRAINING_POLICY:
         return 0
     old = now - timedelta(days=chosen_setting("FEED_TRAINING_DAYS"))
+    # A feed that never answered has taught nothing, and stays in training.
     grown = Feed.objects.filter(
         phase=Feed.Phase.TRAINING, training_since__lte=old, last_success__isnull=False
     )
@@ -94,6 +96,7 @@ def select_ranked(now: datetime, k: int, *, everything: bool = False) -> Ranked:
     return Ranked(len(rows), len(ids), float(keys[rows].min(initial=math.inf)) if left_out else None)
 
 
+# In blocks: the states of a million feeds with their tables are gigabytes, their keys 24 MB.
 def _keys(policy: Policy, at: float, feeds: QuerySet[Feed]) -> tuple[Integers, Floats, Floats]:
     """Return the ids, keys and last retrievals of all candidates, computed block by block."""
     nobody: tuple[Integers, Floats, Floats] = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
@@ -114,6 +117,7 @@ def _mark(now: datetime, reasons: Mapping[int, str], candidates: int) -> None:
         for place, reason in enumerate(reasons.values(), 1)
     ]
     with connection.cursor() as cursor:
+        # One statement with arrays: its text does not grow with the number of feeds.
         cursor.execute(
             """
             UPDATE feeds_feed SET selected_at = %s, selected_because = chosen.because
@@ -133,7 +137,9 @@ def retrieve_now(feeds: QuerySet[Feed], because: str) -> int:
     now = datetime.now(UTC)
     gap = now - timedelta(seconds=chosen_setting("FEED_MIN_GAP_SECONDS"))
     idle = feeds.filter(status=Feed.Status.ACTIVE, selected_at__isnull=True, lease__isnull=True)
+    # The minimum gap holds for people, too: a button can be pressed every second.
     chosen = idle.exclude(kind=MAIL).exclude(last_attempt__gt=gap)
+    # Least: a floor of hours would hold back what a person asks for.
     return chosen.update(
         selected_at=now, selected_because=because, not_before=Least("not_before", Value(now))
     )

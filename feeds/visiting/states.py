@@ -69,6 +69,7 @@ def blocks(
     columns = ("id", _LAST, audience, "document_size", *training, *(table.column for table in tables))
     for rows in select_blocks(feeds.order_by("id").values_list(*columns), BLOCK):
         ids, last, subscribers, window, *others = zip(*rows, strict=True)
+        # A block of rows and its arrays at once would be twice the memory.
         del rows
         numbers, blobs = others[: len(training)], others[len(training) :]
         arrays = {table.name: table.of(blob) for table, blob in zip(tables, blobs, strict=True)}
@@ -101,6 +102,7 @@ class _Table:
         """Decode rows into an (n, hours) float32 table, with the default for missing rows."""
         default = self.default.astype("<f4").tobytes()
         table = unpack([default if blob is None else blob for blob in blobs], len(self.default))
+        # In place, because the table is a block's largest array.
         return np.maximum(table, np.float32(self.least), out=table)
 
 

@@ -34,12 +34,14 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
     runs a tick.
     """
     with transaction.atomic():
+        # The lock is the transaction's: a controller that is killed frees it.
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
             if not cursor.fetchone()[0]:
                 return None
         newest = Tick.objects.order_by("-started").values_list("started", flat=True).first()
         if newest and turn_back(now, newest, age=timedelta(seconds=tick_seconds())):
+            # Ticks ahead of the clock would be the last one for ever, and grant no budget until then.
             Tick.objects.filter(started__gt=now).delete()
         swept = leases.sweep(now)
         lapse(now)
@@ -76,6 +78,7 @@ def _budget(now: datetime) -> tuple[int, TokenBudget]:
     last = Tick.objects.order_by("-started").first()
     length = tick_seconds()
     paid = (
+        # The first tick gets one tick's worth.
         TokenBudget(last.started.timestamp(), last.carried) if last else TokenBudget(now.timestamp() - length)
     )
     normal = Feed.objects.active().fetched().filter(phase=Feed.Phase.NORMAL).count()

@@ -98,7 +98,9 @@ class Push(LeasedRow):
     @classmethod
     def keep(cls, feed: Feed, body: bytes, content_type: str) -> bool:
         """Store a push until it is read. Returns False when too many pushes of this feed are waiting."""
+        # Bounded, because a hub with our secret could fill the disk otherwise.
         if cls.objects.filter(feed=feed)[:MAX_WAITING_PUSHES].count() >= MAX_WAITING_PUSHES:
             return False
+        # Level 1: a push is read within seconds, and then deleted.
         cls.objects.create(feed=feed, body=zlib.compress(body, 1), content_type=one_line(content_type, 200))
         return True

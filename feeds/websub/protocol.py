@@ -36,21 +36,25 @@ def subscribe_form(callback: str, topic: str, secret: str) -> bytes:
 def signed(header: str, secret: str, body: bytes) -> bool:
     """Return whether X-Hub-Signature is the body's HMAC with our secret (8)."""
     method, _, signature = header.strip().partition("=")
+    # WebSub allows these four (section 8); an unknown method is as good as no signature.
     maker = _METHODS.get(method.lower())
     if maker is None:
         return False
     expected = hmac.new(secret.encode(), body, maker).hexdigest()
+    # In constant time, so that a signature cannot be guessed letter by letter.
     return hmac.compare_digest(expected.encode(), signature.strip().lower().encode())
 
 
 def lease_seconds(text: str) -> float:
     """Return the lease that a hub grants, in seconds. Returns LEASE_SECONDS for an unusable value (5.3)."""
+    # A lease of a thousand years would never be renewed.
     granted = float(text) if text.isascii() and text.isdecimal() and len(text) < 12 else 0.0
     return min(granted or LEASE_SECONDS, MAX_LEASE_SECONDS)
 
 
 def renew_after(lease: float) -> float:
     """Return the seconds after which to renew a lease: three quarters of it, at least ten minutes."""
+    # A hub may grant seconds; renewing is a request to it each time.
     return max(0.75 * lease, 600.0)
 
 

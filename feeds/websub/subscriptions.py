@@ -32,6 +32,7 @@ def follow_hubs(documents: Mapping[int, FeedDocument]) -> None:
     subscriptions = HubSubscription.objects.in_bulk(list(documents))
     for feed, document in documents.items():
         subscription = subscriptions.get(feed)
+        # The topic is the feed's own name for itself (rel=self), by which its hub knows it.
         hub, topic = _usable(document.hub), document.self_url
         if not hub or not topic:
             if subscription is not None:
@@ -57,6 +58,7 @@ def lapse(now: datetime) -> int:
 
 def confirm(subscription: HubSubscription, topic: str, granted: str, now: datetime) -> bool:
     """Activate the subscription if we requested it (5.3). Returns whether we did."""
+    # Anybody may call the address: only what was asked for is confirmed (5.3).
     if topic != subscription.topic or subscription.asked is None or subscription.state == State.DENIED:
         return False
     lease = lease_seconds(granted)

@@ -58,6 +58,7 @@ def _receive(request: HttpRequest, subscription: HubSubscription) -> HttpRespons
     feed = subscription.feed
     if feed.status != Feed.Status.ACTIVE:
         return _plain("the feed is not read any more", 410)
+    # One byte more than allowed tells that there is more.
     body = request.read(settings.FETCH_MAX_BYTES + 1)
     if len(body) > settings.FETCH_MAX_BYTES:
         return _plain("too large", 413)
@@ -65,6 +66,7 @@ def _receive(request: HttpRequest, subscription: HubSubscription) -> HttpRespons
     if not signed(request.headers.get("X-Hub-Signature", ""), subscription.secret, body):
         HubSubscription.objects.filter(pk=subscription.pk).update(rejected=F("rejected") + 1)
         return _plain("", 202)
+    # A visit brings what further pushes would, at once.
     if not Push.keep(feed, body, request.headers.get("Content-Type", "")):
         retrieve_now(Feed.objects.filter(pk=feed.pk), "its hub pushes faster than pushes are read")
     wake_controller()

@@ -54,6 +54,7 @@ def excerpt(gain: Difference) -> list[ExcerptPiece]:
 
 def _merged(old: list[Piece], new: list[Piece]) -> list[ExcerptPiece]:
     """Return both lines as one: equal words once, what went before what came."""
+    # Where the equal words are not the same on both sides, a merge would show them in a wrong order.
     if [piece.text for piece in old if not piece.differs] != [p.text for p in new if not p.differs]:
         texts = ("".join(piece.text for piece in line) for line in (old, new))
         return [

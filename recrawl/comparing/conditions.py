@@ -15,6 +15,7 @@ ANY, ADDED, REMOVED = "any", "added", "removed"
 """The changes that are reported: all, only those with new lines, only those that lose lines."""
 NO_NUMBER, ABOVE, BELOW, BY_PERCENT = "", "above", "below", "percent"
 """The rules for a page's number: none, above a bound, below it, changed by at least so many percent."""
+# A line of data is "path: value"; digits in the path (items.3.price) are no numbers of the page.
 _PATH = re.compile(r"^[^\s:]*: (?=[^:]*$)")
 
 
@@ -54,6 +55,7 @@ class Conditions:
 
     def _directed(self, old: Sequence[str], new: Sequence[str]) -> Counter[str]:
         """Return the lines that came, or those that went. A line that changes its place does neither."""
+        # Counted and not in order: a list that is sorted anew has no new lines.
         new_counts, old_counts = Counter(new), Counter(old)
         return new_counts - old_counts if self.direction == ADDED else old_counts - new_counts
 
@@ -68,6 +70,7 @@ class Conditions:
     def _large(self, gain: Difference, old: Sequence[str], new: Sequence[str]) -> bool:
         if self.minimum_percent <= 0:
             return True
+        # Twice the longer text: a line that is replaced counts in `characters` once as old and once as new.
         size = max(sum(map(len, old)), sum(map(len, new)), 1)
         return 100 * gain.characters / (2 * size) >= self.minimum_percent
 
@@ -82,8 +85,10 @@ class Conditions:
         if self.number_rule == BELOW:
             return number < self.number
         before = prices.old if prices.old is not None else first_number(old, is_data=self.is_data)
+        # A number that was not there before has changed by any percent.
         if before is None:
             return True
+        # With a bound of 0 percent equal numbers would meet it.
         return abs(number - before) * 100 >= self.number * abs(before) and number != before
 
 

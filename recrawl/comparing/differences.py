@@ -81,6 +81,7 @@ def difference(old: Sequence[str], new: Sequence[str]) -> Difference:
 def _operations(old: Sequence[str], new: Sequence[str]) -> list[Operation]:
     """Return difflib's opcodes. The common beginning and end are set aside before the comparison."""
     shorter = min(len(old), len(new))
+    # Most pages change in one place, so that little is left to compare.
     head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
     tail = next((at for at in range(shorter - head) if old[-1 - at] != new[-1 - at]), shorter - head)
     a, b = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -88,6 +89,7 @@ def _operations(old: Sequence[str], new: Sequence[str]) -> list[Operation]:
     if len(a) * len(b) > MAX_WORK:
         inner = [("replace", 0, len(a), 0, len(b))]
     else:
+        # autojunk takes lines that are frequent in long texts for noise, and reports them as changed.
         inner = list(SequenceMatcher(None, a, b, autojunk=False).get_opcodes())
     moved = [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in inner]
     before = [("equal", 0, head, 0, head)] if head else []
@@ -103,6 +105,7 @@ def _grouped(operations: Sequence[Operation]) -> list[list[Operation]]:
             groups[-1].append((tag, i1, i2, j1, j2))
             continue
         first, last = number == 0, number == len(operations) - 1
+        # Closer hunks would show the lines between them twice.
         if i2 - i1 <= 2 * CONTEXT and not first and not last:
             groups[-1].append((tag, i1, i2, j1, j2))
             continue
@@ -132,4 +135,5 @@ def compared(old: Sequence[str], new: Sequence[str], rules: Rules) -> tuple[Diff
     gain = difference(rules.counting(old), rules.counting(new))
     if gain.hunks and gain.characters >= rules.least:
         return gain, True
+    # Lines begin with a mark of whether they count, which is not for people.
     return difference([line[1:] for line in old], [line[1:] for line in new]), False

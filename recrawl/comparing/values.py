@@ -50,6 +50,7 @@ class Value:
 
 def availability_in(text: str) -> bool | None:
     """Return whether a text says that something is in stock, or sold out. Returns None if it says neither."""
+    # First, because "not available" holds "available".
     if _SOLD_OUT.search(text):
         return False
     return True if _IN_STOCK.search(text) else None
@@ -59,6 +60,7 @@ def value_in(lines: Sequence[str]) -> Value:
     """Return the value of the lines of a watched part: the first price, availability, number or line."""
     short = [line.strip() for line in lines[:MAX_LINES] if line.strip() and len(line) <= MAX_LINE]
     available = next((state for line in short if (state := availability_in(line)) is not None), None)
+    # A price before a stock: shops write both into one part, and the price is watched more often.
     for line in short:
         if money := money_in(line):
             return Value(PRICE, money_text(money), money.number, money, available)

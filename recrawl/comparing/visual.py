@@ -44,7 +44,9 @@ def screenshot_of(png: bytes) -> tuple[bytes, bytes]:
     from PIL import Image  # noqa: PLC0415 - loaded with the first screenshot
 
     try:
+        # Only PNG: the other decoders of Pillow are not for bytes that a stranger's page has made.
         with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
+            # WebP takes at most 16,383 pixels a side.
             picture = image.convert("RGB").crop(
                 (0, 0, min(image.width, MAX_SIDE), min(image.height, MAX_SIDE))
             )
@@ -60,6 +62,7 @@ def grid_of(picture: Image.Image) -> bytes:
     from PIL import Image  # noqa: PLC0415 - loaded with the first screenshot
 
     columns, rows = -(-picture.width // CELL), -(-picture.height // CELL)
+    # Padded with white, as pages are below their end.
     grey = Image.new("L", (columns * CELL, rows * CELL), 255)
     grey.paste(picture.convert("L"))
     pixels = np.asarray(grey, dtype=np.float32).reshape(rows, CELL, columns, CELL)
@@ -106,6 +109,7 @@ def _cells(grid: bytes) -> NDArray[np.int16]:
     try:
         columns, rows = _HEAD.unpack_from(grid)
         limit = columns * rows
+        # Bounded by what the head promises, plus one byte that tells of more.
         cells = zlib.decompressobj().decompress(grid[_HEAD.size :], limit + 1)
     except (struct.error, zlib.error) as error:
         raise ValueError(f"damaged grid: {error}") from error
@@ -116,6 +120,7 @@ def _cells(grid: bytes) -> NDArray[np.int16]:
 
 def _padded(cells: NDArray[np.int16], rows: int, columns: int) -> NDArray[np.int16]:
     missing = ((0, rows - cells.shape[0]), (0, columns - cells.shape[1]))
+    # Far from every grey, so that cells that only one of them has always differ.
     return np.pad(cells, missing, constant_values=-1000)
 
 

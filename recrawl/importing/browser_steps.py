@@ -25,11 +25,13 @@ def _step(line: str) -> dict[str, Any]:
     if word == "click":
         return {"do": "click", "at": argument}
     if word == "type":
+        # Between blanks, because a selector may hold an equals sign: input[name=q].
         at, _, text = f" {argument}".partition(" = ")
         return {"do": "type", "at": at.strip(), "text": text}
     if word == "wait" and argument.startswith("for "):
         return {"do": "wait-for", "at": argument.removeprefix("for ").strip()}
     if word == "wait":
+        # checked_steps has the sentence for what is no number.
         try:
             return {"do": "wait", "seconds": float(argument)}
         except ValueError:

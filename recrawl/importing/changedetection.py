@@ -27,8 +27,10 @@ from recrawl.importing.urlwatch import is_urlwatch, jobs_of
 
 MAX_WATCHES = 10_000
 MAX_MEMBERS = 500_000
+# Backups hold every version of each page; only the small files of settings are unpacked.
 MAX_UNPACKED_BYTES = 48 * 1024 * 1024
 _UNITS = {"weeks": 7.0, "days": 1.0, "hours": 1 / 24, "minutes": 1 / 1440, "seconds": 1 / 86_400}
+# Watches there may be seconds apart; the least here is an hour.
 _MIN_DAYS, _MAX_DAYS = 1 / 24, 366.0
 _NOTHING = {"", "Choose one", "Goto site"}
 _STEPS: dict[str, Callable[[str, str], str]] = {
@@ -37,6 +39,7 @@ _STEPS: dict[str, Callable[[str, str], str]] = {
     "Scroll down": lambda _at, _text: "scroll",
     "Wait for seconds": lambda _at, text: f"wait {text}",
 }
+# jqraw differs from jq only in how the result is printed.
 _PARTS = {"xpath:": "xpath:", "xpath1:": "xpath:", "json:": "jsonpath:", "jq:": "jq:", "jqraw:": "jq:"}
 _UNKNOWN = {
     "text_should_not_be_present": gettext_noop("a text that must be absent"),
@@ -103,6 +106,7 @@ class ForeignWatch:
 
 def watches_of(file: BinaryIO) -> list[ForeignWatch]:
     """Return the watches of a backup or a list of addresses, read from its beginning. Raises BackupError."""
+    # By the bytes: browsers name an upload as they like.
     if file.read(2) == b"PK":
         watches = _of_archive(file)
     else:
@@ -197,6 +201,7 @@ def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str
         if name not in {"url-watches.json", "changedetection.json", "watch.json", "tag.json"}:
             continue
         with archive.open(member) as file:
+            # One byte more than is left tells that it is too large; the size in the ZIP's directory may lie.
             content = file.read(remaining_bytes + 1)
         remaining_bytes -= len(content)
         if remaining_bytes < 0:
@@ -207,6 +212,7 @@ def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str
         elif name == "tag.json":
             tags[directory.rpartition("/")[2]] = value
         else:
+            # The newer file wins, wherever it stands in the archive.
             state = {**value, **state} if name == "changedetection.json" else {**state, **value}
     if not watching and not state:
         raise BackupError(gettext_noop("There is no watch in this file."))
@@ -255,6 +261,7 @@ class _Usual:
         for key in tags if isinstance(tags, list) else []:
             tag = self.overriding.get(key) if isinstance(key, str) else None
             if tag is not None:
+                # An empty setting of the tag leaves that of the watch.
                 row = row | {name: value for name, value in tag.items() if name in _OVERRIDDEN and value}
         added = {name: [*_strings(row, name), *rules] for name, rules in self.filters.items() if rules}
         return row | added
@@ -262,6 +269,7 @@ class _Usual:
 
 def _watch(row: dict[str, Any], usual: _Usual) -> ForeignWatch:
     row = usual.applied(row)
+    # Named and not dropped: a watch that reports something else than before would go unnoticed.
     lost = [words for name, words in _UNKNOWN.items() if row.get(name)]
     lost += usual.lost
     if _mapping(row, "time_schedule_limit").get("enabled") is True:
@@ -281,6 +289,7 @@ def _watch(row: dict[str, Any], usual: _Usual) -> ForeignWatch:
     settings["direction"] = _direction(row)
     backend = _string(row, "fetch_backend")
     backend = usual.backend if backend in {"", "system"} else backend
+    # Any other name there is a browser of the user's own.
     settings["browser"] = backend not in {"", "system", "html_requests"}
     settings["steps"] = _steps(row, lost)
     settings["browser"] |= bool(settings["steps"])
@@ -337,6 +346,7 @@ def _part(expression: str) -> str:
 
 def _pattern(text: str) -> str:
     """Return the expression for a text: between slashes, with flags behind them, or plain words."""
+    # changedetection.io's notation: /.../ is an expression, everything else plain words.
     if match := re.fullmatch(r"/(.+)/([a-z]*)", text, re.DOTALL):
         return f"(?i){match[1]}" if "i" in match[2] else match[1]
     return f"(?i){re.escape(text)}"
@@ -391,6 +401,7 @@ def _number(row: Mapping[str, Any], name: str) -> float | None:
     value = row.get(name)
     try:
         number = float(value)  # type: ignore[arg-type]
+    # float() of an integer of 400 digits overflows.
     except (TypeError, ValueError, OverflowError):
         return None
     return number if abs(number) < 1e12 and not isinstance(value, bool) else None

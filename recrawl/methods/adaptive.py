@@ -47,6 +47,7 @@ SITE_RATE, SITE_RATE_WEEKS, SECTION_RATE_WEEKS = 0.2, 20.0, 10.0
 """Changes of its own in SITE_RATE_WEEKS before anything is known; weight of the site's rate for a section."""
 IN_TIME = 1.5
 """The worth of a change found in its week, beside that of a copy made sound."""
+# A fetch that gains less is better kept for a week in which the site changes.
 MIN_GAIN = 0.02
 UNLINKED = 0.1
 """The probability that a page exists to which no stored copy leads."""
@@ -63,6 +64,7 @@ LEAST = 0.001
 """The least probability of any outcome, so that none is impossible."""
 ANNOUNCED = (3.0, 0.02, 4.0)
 """Of the third number each: changed and unchanged pages that a source announces, before it is known."""
+# The column is unpacked to a bound, since an imported archive may hold anything.
 MAX_PACKED_BYTES = 64 * 1024 * 1024
 VERSION = 4
 """Of what is packed; the methods before this one had 1 to 3."""
@@ -117,6 +119,7 @@ class Causes:
             for week in self.weeks
         ]
         plain = [VERSION, self.pages, paths, weeks, self.counts, self.demands, self.trust]
+        # The levels are rounded above: digits that mean nothing do not compress.
         return zlib.compress(orjson.dumps(plain))
 
     @classmethod
@@ -134,6 +137,7 @@ class Causes:
                 )
                 for number, levels, groups in rows
             ]
+        # Of another version, or damaged: the method learns anew, and no visit fails by it.
         except (zlib.error, ValueError, TypeError):
             return cls()
         return cls(pages, weeks, counts, demands, trust) if version == VERSION else cls()
@@ -152,6 +156,7 @@ class Adaptive(Method):
     name = "adaptive"
 
     def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
+        # What the top page links to anew decides which groups are open, so that it comes first where it can.
         is_small = len(server.pages) <= MAX_SAVED_WEEKS * visit.weekly
         top_is_due = is_small or visit.weekly * (visit.now - _copied(server, visit, server.top)) >= 2
         if top_is_due and unfetched([server.top], server, visit):
@@ -161,6 +166,7 @@ class Adaptive(Method):
         gains = _gains(run, belief)
         order = np.lexsort((np.arange(gains.size), -gains))
         order = order[~run.seen[order]]
+        # Without a budget the order is all that a method gives.
         if math.isinf(visit.weekly):
             return [run.gates.paths[page] for page in order.tolist()]
         batch = _batch(run, belief, gains, order.tolist(), visit)
@@ -187,6 +193,7 @@ def estimate_missed(server: KnownServer, visit: OpenVisit) -> tuple[float, float
 
 def _batch(run: Run, belief: PageBeliefs, gains: Floats, order: Sequence[int], visit: OpenVisit) -> list[int]:
     """Return the pages to fetch now, fewer of a group than were fetched of it in this visit."""
+    # Of at least two, so that a small budget is not spent page by page with a round each.
     size = max(2, int(ROUND * visit.weekly))
     budget_left = visit.budget
     demands = sorted(run.causes.demands)
@@ -204,11 +211,13 @@ def _batch(run: Run, belief: PageBeliefs, gains: Floats, order: Sequence[int], v
             break
         budget_left -= 1
         group = int(belief.group[page])
+        # No more of a group than it has shown so far: one fetch tells whether the rest of it changed.
         if chosen[group] < max(1, fetched_counts[group]):
             chosen[group] += 1
             batch.append(page)
             if len(batch) >= size:
                 return batch
+    # Nothing is worth saving for: what exceeds the reserve would be lost with the next week.
     if not batch:
         spare = visit.budget - (max_saved if visit.saves else 0.0)
         batch = list(order[: max(0, int(min(size, spare)))])
@@ -300,6 +309,7 @@ class Run:
         """Compute own rates and answers from the pages' histories. A section's rate weighs as one week."""
         gates = self.gates
         changes, weeks = self.pages[:, 0], self.pages[:, 1]
+        # A prior of 0.2 changes in 20 weeks, so that one change of a new site does not make it restless.
         site = (SITE_RATE + changes.sum()) / (SITE_RATE_WEEKS + weeks.sum())
         by_section = len(gates.sections)
         local = (SECTION_RATE_WEEKS * site + sums(gates.section, changes, by_section)) / (
@@ -316,6 +326,7 @@ class Run:
             self.seen[page] = self.is_fetched[page] = True
             self.changed[page] = fetch.changed
             fetch.sound = self._sound_of(page)
+            # A gate that was stale already shows nothing of this week.
             self.open_gates[page] = fetch.changed and (fetch.age <= 1 or fetch.sound > 0.5)
             self._add_term(fetch)
         if not self.fetches:
@@ -418,6 +429,7 @@ class Run:
             for path, announced in announcements.items():
                 if path in number:
                     shifts[number[path]] += shift[announced]
+        # What is certain could not be moved by any source.
         odds = np.minimum(change_odds, 1 - LEAST)
         return odds / (odds + (1 - odds) * exp(-shifts))
 
@@ -456,6 +468,7 @@ class Run:
             chance = 1 - sound_odds * follows if changed else follows
             likelihood[group[page]] += np.log(np.maximum(chance, 1e-9))
             fetched_counts[int(group[page])] += 1
+        # Scaled to the greatest before exp: hundreds of factors below 1 underflow together.
         likelihood = np.exp(likelihood - likelihood.max(axis=1, keepdims=True)) if len(keys) else likelihood
         levels = _normal(prior * likelihood)
         count = np.array(fetched_counts, np.float64)
@@ -486,6 +499,7 @@ class Run:
         causes, gates = self.causes, self.gates
         belief = self.belief()
         waiting = belief.change_odds[~self.seen]
+        # Only probable changes: thousands of pages at one percent each are no demand that fetches could meet.
         demand = float(waiting[waiting >= 0.5].sum())
         demand += sum(self._count(fetch, belief) for fetch in self.fetches)
         causes.demands = [*causes.demands, demand][-MAX_DEMANDS:]
@@ -509,10 +523,12 @@ class Run:
         now = self.visit.now
         oldest = min((page.fetched for page in self.server.pages.values()), default=now)
         weeks = [*self.past, Week(now, belief.levels, member)][-MAX_DEMANDS:]
+        # A week before the oldest copy can explain nothing any more.
         causes.weeks = [week for week in weeks if week.number > oldest and week.member]
 
 
 def _normal(rows: Floats) -> Floats:
     """Scale rows to sums of 1."""
+    # A row of zeros stays one, instead of a row of NaN that spreads to all groups.
     scaled: Floats = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
     return scaled

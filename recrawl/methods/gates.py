@@ -93,6 +93,7 @@ def _pairs(graph: SiteGraph, number: dict[str, int]) -> tuple[Numbers, Numbers]:
     """
     sites = by_links(graph)
     holders = dict.fromkeys(number, 0)
+    # Bits of one number: a site of ten thousand pages has millions of pairs, which sets of names cannot hold.
     site_bits: dict[str, int] = {}
     for at, site in enumerate(sites):
         site_bits[site.tops[0]] = bit = 1 << at  # division B gives each one top

@@ -31,6 +31,7 @@ def listings(graph: SiteGraph, new: set[str]) -> set[str]:
         name = raw_directory(path)
         if path in new or path not in graph.depth:
             continue
+        # An index above a new page is where a site would name it, whatever it links to now.
         if is_index(path) and next(_upwards(name)) in above:
             listing_pages.add(path)
         for directory in _upwards(name):

@@ -46,6 +46,7 @@ def chosen(server: KnownServer, now: float) -> list[str]:
     """Return the sample of a visit: pseudo-random, but the same for the same `now`."""
     size = max(MIN_SAMPLE, round(SHARE * len(server.pages)))
 
+    # Drawn by a hash of the visit: a visit that is resumed has the same sample.
     def lot(path: str) -> bytes:
         return hashlib.blake2b(f"{now} {path}".encode("utf-8", "replace"), digest_size=8).digest()
 

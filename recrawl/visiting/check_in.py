@@ -20,6 +20,7 @@ from recrawl.visiting.decision import COLUMNS, NotedChange, PageAnswer, PageRow,
 from recrawl.visiting.discovery import find_pages, inside, keep_copies, name_feeds, name_sitemaps
 
 Outcome = Check.Outcome
+# A browser takes up to 45 s and the memory of the machine, so that it is tried less often.
 MAX_ATTEMPTS, MAX_BROWSER_ATTEMPTS = 4, 2
 COUNTED = {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED, Outcome.GONE, Outcome.MOVED, Outcome.FAILED}
 """Outcomes of fetches of known pages, which are charged to the budget."""
@@ -34,6 +35,7 @@ def check_in_watched(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -
     rows = Wanted.objects.under(leases).select_for_update(of=("self",)).filter(id__in=by_row)
     rows = rows.select_related("visit__site", "page", "source").defer("visit__site__memory")
     visits: dict[int, list[tuple[Wanted, Harvest]]] = defaultdict(list)
+    # By id, as everywhere, so that two check-ins lock rows in one order.
     for row in rows.order_by("id"):
         visits[row.visit_id].append((row, by_row[row.pk]))
     for pairs in visits.values():
@@ -74,6 +76,7 @@ class _VisitCheckIn:
         Visit.objects.filter(pk=self.visit.pk).update(
             **{name: F(name) + int(count) for name, count in self.counts.items()}
         )
+        # At the end: a page that two harvests link to is then planned once.
         find_pages(self.site, self.visit, self.new_pages)
         find_pages(self.site, self.visit, self.rediscovered_pages, lost=True, hops=self.hops)
 
@@ -84,6 +87,7 @@ class _VisitCheckIn:
         max_attempts = MAX_BROWSER_ATTEMPTS if self.site.browser else MAX_ATTEMPTS
         if not harvest.failure or row.attempts >= max_attempts:
             return False
+        # Pages are missing for minutes while a site is deployed; "gone" would be told as a change.
         unsure = harvest.status == 404 and row.attempts == 1 and row.page is not None
         if not unsure and not is_retryable(harvest):
             return False
@@ -109,6 +113,7 @@ class _VisitCheckIn:
         crawled = harvest.brought(CrawledPage) or CrawledPage()
         links = {url: key_of(url) for url in crawled.links if inside(self.site, url)}
         page_answer = PageAnswer(harvest, self.visit.number, links, row.hops)
+        # Taken before the answer changes the row.
         was_live, before = page.state == WatchedPage.State.LIVE, version_of(page, at)
         decision = decide(_row(page), page_answer, self.rules)
         for name, value in decision.changes.items():
@@ -116,8 +121,10 @@ class _VisitCheckIn:
         if page_answer.page is not None:
             keep_copies(page_answer.page, self.site)
             self._note_offer(page, page_answer.page.offer, at)
+            # Only the top page: feeds of single articles are those of their comments.
             if page.url == self.site.url:
                 name_feeds(self.site, page_answer.page.feeds)
+        # What a known page links to anew may be a page that had been lost; a new page links to everything.
         targets = self.rediscovered_pages if was_live else self.new_pages
         for url in decision.new_links:
             targets[url] = Reason("new on {0}", page.path[:150])
@@ -132,6 +139,7 @@ class _VisitCheckIn:
         self._count(Outcome(decision.outcome), was_live)
 
     def _count(self, outcome: Outcome, was_live: bool) -> None:
+        # New pages are not charged: the budget is for looking again.
         self.counts["fetched"] += was_live and outcome in COUNTED
         self.counts["changed"] += outcome is Outcome.CHANGED
         self.counts["found"] += outcome is Outcome.NEW
@@ -144,6 +152,7 @@ class _VisitCheckIn:
             return
         stated = (offer.price, offer.currency, offer.availability)
         last = page.offers.order_by("-id").values_list("price", "currency", "availability").first()
+        # Stored when it differs, so that a price that stands for a year is one row.
         if last != stated:
             page.offers.create(
                 at=at, price=offer.price, currency=offer.currency, availability=offer.availability
@@ -175,11 +184,13 @@ class _VisitCheckIn:
     def _source(self, source: Source, harvest: Harvest) -> None:
         source.failure = harvest.failure
         if harvest.failure:
+            # Only what the server says is not there; a failure of one day must not end a sitemap.
             source.usable = harvest.status not in {404, 410}
             source.save(update_fields=["failure", "usable"])
             return
         first = source.read is None
         source.read = datetime.fromtimestamp(harvest.at, UTC)
+        # The index's stamp at this reading, by which an unchanged sitemap is not read again.
         source.read_as = source.told
         source.etag, source.last_modified = harvest.etag, harvest.last_modified
         source.body_hash = harvest.body_hash or source.body_hash
@@ -234,6 +245,7 @@ def note_stamps(source: Source, stamps: dict[int, str], visit: Visit, *, first: 
     for page, key in pages:
         row = rows.get(page)
         if row is None:
+            # 0: at the first reading everything is named, which says nothing of news.
             since = 0 if first else visit.number
             if not first:
                 newly_named.add(key)

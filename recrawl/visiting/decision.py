@@ -162,6 +162,7 @@ def described(title: str, page: CrawledPage, links: Sequence[int], *, keep_copie
 def _failed(row: PageRow, harvest: Harvest, rules: PageRules) -> PageDecision:
     """Decide on a failure: a page that is gone is a change, after others its copy stays as it was."""
     is_gone = harvest.status in {404, 410}
+    # A server that is down for a day has not lost its pages.
     if row.state == "live" and not is_gone:
         return PageDecision("failed", {})
     outcome: Outcome = "gone" if is_gone else "failed"
@@ -177,15 +178,19 @@ def _moved(row: PageRow, page_answer: PageAnswer) -> PageDecision:
     page = page_answer.harvest.brought(CrawledPage)
     target = page.links[0] if page is not None and page.links else ""
     note = NotedChange("moved", words=Reason("It leads to {0}.", target)) if row.state == "live" else None
+    # Two pages that redirect to each other would be planned in turn without end.
     follows = target if page_answer.hops < MAX_REDIRECTS else ""
     return PageDecision("moved", {"state": "moved", "leads_to": target}, note, follows=follows)
 
 
 def _read(row: PageRow, page_answer: PageAnswer, page: CrawledPage, rules: PageRules) -> PageDecision:
     """Replace the copy by the page that was read, unless small changes are to add up until they count."""
+    # Copies of an older version are split into lines as today, or every page would have changed after an
+    # upgrade.
     old, new = normalized(unpacked(bytes(row.lines))), unpacked(page.lines)
     old_keys = set(row.links)
     new_links = [url for url, key in page_answer.links.items() if key not in old_keys]
+    # Other selectors read other lines: the first look with new ones is no edit of the page.
     has_same_rules = row.selectors == rules.selectors
     changes = described(row.title, page, list(page_answer.links.values()), keep_copies=rules.keep_copies)
     outcome: Outcome = "minor"
@@ -207,6 +212,7 @@ def _read(row: PageRow, page_answer: PageAnswer, page: CrawledPage, rules: PageR
         content = digest("\n".join(rules.lines.counting(new)))
         changes |= {"lines": page.lines, "selectors": rules.selectors, "content": content}
     else:
+        # The price and the look stay with the copy, so that small steps add up from there.
         changes |= {"price": row.price, "look": row.look}
     return PageDecision(outcome, changes, note, new_links)
 
@@ -217,6 +223,7 @@ def _compared(
     """Return how a page differs from its copy, and whether the copy is replaced."""
     gain, counts = compared(old, new, rules.lines)
     visual = _visual(bytes(row.look), page.look, rules.visual_ignored)
+    # visual_percent 0 means that looks do not count.
     looks_different = visual is not None and visual.percent >= rules.visual_percent > 0
     prices = Prices(row.price, (page.offer or Offer()).price)
     counting = rules.lines.counting
@@ -225,6 +232,7 @@ def _compared(
         percent = f"{visual.percent:.1f}" if visual else ""
         words = Reason("It looks different: {0} %.", percent) if visual and not gain.hunks else ""
         return NotedChange("edited", gain, words, visual, keeps_former=True), True
+    # Otherwise the small changes that are to add up would be lost with each visit.
     is_replaced = not (rules.conditions.accumulates if counts else rules.lines.least)
     if counts:
         return NotedChange("unmet", gain) if is_replaced else None, is_replaced
@@ -235,6 +243,7 @@ def _visual(old: bytes, new: bytes, ignored: Sequence[str]) -> VisualDifference 
     """Return how two looks differ. Returns None if one of them is missing or damaged."""
     if not old or not new:
         return None
+    # A region or a look of another version; a comparison less is better than a visit that cannot end.
     try:
         return visual_difference(old, new, [region(text) for text in ignored])
     except ValueError:

@@ -59,6 +59,7 @@ def find_pages(
     `lost` includes pages that are gone, moved or failed. Pages beyond the site's `max_pages` are left out.
     `hops` counts the redirects in a row that led to a URL.
     """
+    # A site that makes addresses without end (calendars, sessions) would fill max_pages with them.
     keys = {key_of(url): url for url in reasons if inside(site, url) and not shape_refusal(url, 0, _BOUNDS)}
     stored = set(WatchedPage.objects.filter(site=site, key__in=keys).values_list("key", flat=True))
     new = [WatchedPage(site=site, url=url, key=key) for key, url in keys.items() if key not in stored]
@@ -69,6 +70,7 @@ def find_pages(
     if lost:
         states += [WatchedPage.State.GONE, WatchedPage.State.MOVED, WatchedPage.State.FAILED]
     candidates = WatchedPage.objects.filter(site=site, key__in=keys, state__in=states)
+    # Once a visit: a page that two pages redirect to would otherwise be asked twice.
     rows = candidates.exclude(all_checks__visit=visit).order_by("id").values_list("id", "key")
     rows_to_fetch = [
         _wanted(visit, site, page_id=page, reason=reasons[keys[key]], hops=(hops or {}).get(keys[key], 0))
@@ -117,6 +119,7 @@ def _add_sources(site: Site, urls: Sequence[str], kind: Source.Kind, index_stamp
             address = canonical_url(url)
         except BadUrl:
             continue
+        # sitemaps.org: a sitemap speaks for its own host.
         if not address.startswith(f"{site.origin}/"):
             continue
         key = key_of(address)

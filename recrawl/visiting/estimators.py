@@ -33,6 +33,7 @@ def gamma_mode(outcomes: Sequence[tuple[float, bool]], shape: float, time: float
     if slope(high) > 0:
         return high
     for _ in range(60):
+        # Halved on a logarithmic scale, because rates span many powers of ten.
         middle = math.sqrt(low * high)
         low, high = (middle, high) if slope(middle) > 0 else (low, middle)
     return low
@@ -41,4 +42,5 @@ def gamma_mode(outcomes: Sequence[tuple[float, bool]], shape: float, time: float
 def _gain(age: float, rate: float) -> float:
     """Return d/dr ln(1 - exp(-r a)) = a / (exp(r a) - 1)."""
     grown = rate * age
+    # exp overflows a float beyond 709.
     return age / math.expm1(grown) if grown < 700 else 0.0

@@ -34,7 +34,9 @@ from recrawl.structure import MAX_LINKS
 from recrawl.visiting.discovery import describe, name_feeds, name_sitemaps, to_fetch
 
 CANCELLED = gettext_noop("Its mapping crawl was cancelled.")
+# A mapping has no time control: a page that waits for days is still a page of the site.
 MAX_WAIT_MINUTES = 1e6
+# Two sites that lead to each other would be mapped in turn for ever.
 MAX_TURNS = 5
 MAX_CHOSEN = 5000
 """Pages of one list."""
@@ -157,8 +159,10 @@ def add_site(url: str, **options: object) -> Site:
 
 def map_site(site: Site) -> None:
     """Begin the crawl that maps the site and its sitemaps. Fetched pages are kept."""
+    # Of a mapping that failed: what was never fetched may not be there at all.
     site.pages.filter(fetched__isnull=True).delete()
     seeds = [site.url, *_likely_sitemaps(site)]
+    # Breadth-first: pages near the top are those that people watch, and max_pages may cut the rest.
     crawl = begin(
         Crawl(
             seeds=seeds,
@@ -168,6 +172,7 @@ def map_site(site: Site) -> None:
             max_pages=site.max_pages,
             max_depth=MAX_LINKS,
             max_wait=MAX_WAIT_MINUTES,
+            # Their lines are kept with the pages, and nothing else is needed of the bodies.
             keep_bodies=False,
             selectors=list(site.ignore_selectors),
         )
@@ -199,6 +204,7 @@ def take_mapped(fetched: Sequence[tuple[CrawlUrl, Harvest]]) -> None:
         pages = [
             _page(site, row, result)
             for row, result in site_results
+            # A guessed sitemap that is missing is no page of the site that has gone.
             if row.url not in sitemaps and row.url not in likely_sitemaps
         ]
         WatchedPage.objects.bulk_create(pages, ignore_conflicts=True, batch_size=200)
@@ -215,6 +221,7 @@ def take_mapped(fetched: Sequence[tuple[CrawlUrl, Harvest]]) -> None:
 
 def _likely_sitemaps(site: Site) -> list[str]:
     """Return the usual addresses of sitemaps, to be tried even if nothing names them."""
+    # Many sites have a sitemap there that no robots.txt names.
     return list(dict.fromkeys([f"{site.origin}/sitemap.xml", f"{site.prefix}sitemap.xml"]))
 
 
@@ -239,6 +246,7 @@ def settle_mapping(now: datetime) -> int:
     settled = 0
     for pk in Site.objects.mapped().values_list("pk", flat=True):
         with transaction.atomic():
+            # Another controller may settle it at this moment.
             site = Site.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=pk).first()
             if site is not None and site.state == Site.State.MAPPING and not _goes_on(site):
                 _settle(site, now)
@@ -250,12 +258,14 @@ def _goes_on(site: Site) -> bool:
     """Return whether the site's crawl runs or is paused: it may have been resumed after it ended."""
     if site.crawl_id is None:
         return False
+    # Locked, so that nobody resumes the crawl between this look and the settling.
     state = Crawl.objects.select_for_update().values_list("state", flat=True).get(pk=site.crawl_id)
     return state in {Crawl.State.RUNNING, Crawl.State.PAUSED}
 
 
 def learn_template(site: Site) -> frozenset[int]:
     """Return the shapes of the lines that most pages of a fixed sample share."""
+    # By a hash: a fixed sample, and not the oldest pages of one section.
     texts = site.pages.live().order_by("key").values_list("lines", flat=True)[:SAMPLE]
     return template_of(unpacked(bytes(lines)) for lines in texts.iterator(chunk_size=50))
 
@@ -284,6 +294,7 @@ def _settle(site: Site, now: datetime) -> None:
         return
     top = WatchedPage.objects.filter(site=site, key=key_of(site.url)).first()
     if site.crawl is None or site.crawl.state == Crawl.State.CANCELLED:
+        # A person cancelled it; it must not begin by itself a week later.
         _fail(site, CANCELLED, now, again=False)
     elif top is None:
         _fail(

@@ -15,6 +15,7 @@ from recrawl.methods.adaptive import Causes
 from recrawl.models import Announcement, Check, Site, Source, Visit, WatchedPage, key_of
 from recrawl.visiting.known_server import CheckOutcome, KnownPage, KnownServer, OpenVisit
 
+# A circle of redirects must end, and real ones are one or two steps.
 MAX_MOVES = 5
 PAGE_COLUMNS = (
     "site_id", "key", "id", "url", "state", "links", "leads_to", "fetched_in", "checks", "changes",
@@ -87,6 +88,7 @@ def knowledge_of(site: Site, rows: SiteRows | None = None) -> SiteKnowledge:
     live: list[tuple[str, int, list[int], int, int, int]] = []
     paths: dict[int, str] = {}
     moves: dict[int, int] = {}
+    # Paths instead of addresses: they are compared and split thousands of times in a round.
     start, live_state = 0 if site.is_list else len(site.origin), str(WatchedPage.State.LIVE)
     for _, key, pk, url, state, links, leads_to, fetched_in, checks, changes in rows.pages:
         if state == live_state:
@@ -95,6 +97,7 @@ def knowledge_of(site: Site, rows: SiteRows | None = None) -> SiteKnowledge:
         elif leads_to:
             moves[key] = key_of(leads_to)
     for key in moves:
+        # Links to a moved page lead to the page behind it, or this one would look unlinked.
         target = _redirect_target(key, moves)
         if target in paths:
             paths.setdefault(key, paths[target])

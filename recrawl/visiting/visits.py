@@ -42,6 +42,7 @@ log = logging.getLogger(__name__)
 
 MAX_TASK_SECONDS = 20.0
 """How long one task works on visits before it makes room for another."""
+# All pages of a transaction are held in memory at once, with their links.
 MAX_VISITS, MAX_PAGES = 500, 10_000
 """Visits handled in one task, and pages planned in one transaction. A single visit may exceed MAX_PAGES."""
 LEARNED_FIELDS = ["saved", "memory"]
@@ -50,6 +51,7 @@ MAX_UNREAD = 1000
 """Pages of a list without a copy that one visit asks for."""
 MAX_SOURCES = 20
 """Sitemaps and feeds that one visit reads at most."""
+# Below five pages a line in common is chance: two articles about one event.
 MIN_TEMPLATE_PAGES, MIN_TEMPLATE_SHARE = 5, 0.6
 """A change belongs to the template if each of its lines changed on at least this number of pages, and on this
 share of the changed pages.
@@ -95,6 +97,7 @@ def _advance_or_split(batch: Sequence[int], now: datetime) -> None:
         advance(batch, now)
     except Exception:
         log.exception("visits %s cannot go on; the next look tries again", batch)
+        # One that cannot go on even alone stays as it is, and costs one line of the log a look.
         if len(batch) > 1:
             for pk in batch:
                 _advance_or_split([pk], now)
@@ -133,8 +136,10 @@ def begin(pks: Sequence[int], now: datetime) -> list[Visit]:
             pages, whole = page_totals.get(site.pk, (0, 0))
             weekly = site.budget * pages
             kept_visits = 1 if site.is_list else SAVED_VISITS
+            # Bounded: a site that was quiet for a year must not be asked for all of it in one visit.
             site.saved = min(site.saved, kept_visits * weekly) + weekly
             site.visited += 1
+            # From now, not from the last date: after a pause visits are not caught up in a row.
             site.next_visit = now + timedelta(days=site.every)
             visit = Visit(
                 site=site,
@@ -143,6 +148,7 @@ def begin(pks: Sequence[int], now: datetime) -> list[Visit]:
                 started=now,
                 pages=pages,
                 weekly=weekly,
+                # Floating sums of weekly budgets fall short of the whole number by a rounding error.
                 budget=math.floor(site.saved + 1e-9),
                 whole=whole,
             )
@@ -193,9 +199,11 @@ def advance(pks: Sequence[int], now: datetime) -> None:
 
 def lock(pks: Sequence[int]) -> list[Visit]:
     """Lock and return the idle visits among `pks`, with their sites locked too."""
+    # A visit that is just checked in has a new round soon, and this task does not wait for it.
     free = Visit.objects.select_for_update(skip_locked=True, of=("self",)).order_by("id")
     visits = {visit.pk: visit for visit in free.filter(pk__in=pks, finished__isnull=True)}
     waiting = set(Wanted.objects.filter(visit__in=visits).values_list("visit_id", flat=True))
+    # Fetches may have been planned between the query for idle visits and the locks.
     site_ids = [visit.site_id for visit in visits.values() if visit.pk not in waiting]
     sites = Site.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
     locked_sites = {site.pk: site for site in sites.filter(pk__in=site_ids).defer("template")}
@@ -267,6 +275,7 @@ def _sources(visits: Sequence[Visit]) -> list[Wanted]:
     """Return planned reads of usable sources: feeds, and sitemaps that no index reports as unchanged."""
     by_site: dict[int, list[Source]] = {visit.site_id: [] for visit in visits}
     usable = Source.objects.filter(site__in=by_site, usable=True)
+    # An index that gives its sitemaps' times spares reading them: read again only where the time differs.
     for source in usable.filter(Q(told="") | ~Q(told=F("read_as"))).order_by("id"):
         by_site[source.site_id].append(source)
     return [
@@ -297,6 +306,7 @@ def _finish(visit: Visit, knowledge: SiteKnowledge, standing: OpenVisit, now: da
     visit.finished = now
     Adaptive().finish(server, standing)
     remember(visit, knowledge)
+    # Pages of a list are of many sites, which share no template.
     if not visit.site.is_list:
         _mark_template_changes(visit)
         visit.site.template = sorted(learn_template(visit.site))

@@ -30,6 +30,7 @@ from articles.saved.formats.values import Times, text_of
 
 MAX_UNPACKED = 256 * 1024 * 1024
 MAX_MEMBERS = 200_000
+# Exports have empty files for what a person never used.
 _EMPTY = (b"", b"[]", b"{}")
 _PIECE = 1024 * 1024
 _READABLE = (".html", ".htm", ".csv", ".json", ".txt")
@@ -62,6 +63,8 @@ def _sentences() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
+        # zipfile raises RuntimeError for a password, and its subclass NotImplementedError for unknown
+        # packing.
         locked = not isinstance(error, NotImplementedError)
         why = "is locked with a password" if locked else "is packed in a way that cannot be read"
         raise NotSavedPages(f"This zip file {why}.") from error
@@ -90,6 +93,7 @@ class _Members:
             info.filename: info
             for info in infos
             if info.filename
+            # macOS adds its own files to every archive; names that begin with a dot are hidden.
             and not info.is_dir()
             and not info.filename.startswith("__MACOSX/")
             and "/." not in info.filename
@@ -107,6 +111,7 @@ class _Members:
         """Unpack a member. Raises NotSavedPages when all that is read grows over the bound."""
         with _sentences(), self._archive.open(self.by_path[path]) as stream:
             data = bytearray()
+            # Read to the bound and not by the stated size, which a bomb understates.
             while len(data) <= self._left and (piece := stream.read(_PIECE)):
                 data += piece
         self._left -= len(data)
@@ -217,9 +222,11 @@ def _files(members: _Members, read: Callable[[bytes, str], SavedFile]) -> SavedF
 
 def _natural(path: str) -> list[tuple[int, str]]:
     """Return a key by which metadata_20 comes before metadata_100."""
+    # \d{1,18}: longer runs of digits are names and no numbers.
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", path)]
 
 
 def _tables_first(path: str) -> tuple[bool, list[tuple[int, str]]]:
     """Return a key by which Pocket's pages come before their annotations."""
+    # Highlights are joined to pages that are there already.
     return path.lower().endswith(".json"), _natural(path)

@@ -41,6 +41,7 @@ def read_list(text: str) -> SavedFile:
     """Read an HTML file of links. Raises NotSavedPages for any other page."""
     title = _TITLE.search(text[:5000])
     name = title[1].strip().lower() if title else ""
+    # Lists without Pocket's title are known by its attribute time_added.
     if "pocket export" in name or (" time_added=" in text and not _BOOKMARKS.search(text)):
         program = _POCKET
     elif "instapaper: export" in name:
@@ -123,6 +124,7 @@ class _Reader:
             if self.place == "a":
                 self.place = ""
             return
+        # Notes hold links of their own, which are no bookmarks; those have no date.
         is_dated = any(name in tag.attributes for name in _SAVED)
         if is_dated or (self.place != "dd" and ("href" in tag.attributes or "feedurl" in tag.attributes)):
             self.finish()
@@ -152,6 +154,7 @@ class _Reader:
         if mark:
             self.collection.program = "linkding"
         note = f"{description.strip()}\n\n{notes.partition(_LINKDING_NOTES[1])[0]}"
+        # linkding marks what is archived by a tag of its own in this format.
         is_read = values.get("toread") == "0" or _LINKDING_ARCHIVED in tags
         tags = tuple(tag for tag in tags if tag != _LINKDING_ARCHIVED)
         folders, state = tuple(self.folders[-MAX_FOLDERS:]), ""

@@ -135,6 +135,7 @@ def pocket_annotations(entry: Entry, times: Times) -> FiledPage:
     )
 
 
+# The first that fits: names that several programs have stand below those that only one has.
 _LISTS: tuple[tuple[str, frozenset[str], Reader], ...] = (
     ("Wallabag", frozenset({"url", "is_archived", "is_starred"}), wallabag),
     ("Wallabag", frozenset({"url", "is_read", "is_fav"}), wallabag),
@@ -217,6 +218,7 @@ def loaded(text: str) -> Any:
 
 def read_entries(entries: list[Any], fallback: str = "") -> SavedFile:
     """Read a list of entries by the names that the first ones have. An empty one is the fallback's."""
+    # The first entries may be damaged; fifty are enough to know the program.
     objects = [entry for entry in entries[:50] if isinstance(entry, dict)]
     program, read = next(
         ((program, read) for entry in objects for program, names, read in _LISTS if names <= entry.keys()),
@@ -237,6 +239,7 @@ def add_entry(collection: EntryCollection, read: Reader, entry: object, number: 
         collection.refuse(number, str(entry), "The entry is not an object.")
         return
     page = read(entry, times)
+    # Omnivore kept newsletters as pages without an address of the web.
     if page.url.startswith(NO_PAGE) and not page.html:
         collection.refuse(number, page.title or page.url, "The entry is an e-mail without a web page.")
         return
@@ -283,9 +286,11 @@ def _path(group: Entry, by_id: Mapping[int, Entry]) -> list[str]:
     names: list[str] = []
     visited = set()
     current: Entry | None = group
+    # A damaged backup may have a collection inside of itself.
     while current is not None and id(current) not in visited:
         visited.add(id(current))
         name = plain(current.get("name"))
+        # Linkwarden's collection for what is in none.
         if name and name.lower() != "unorganized":
             names.insert(0, name)
         parent = current.get("parentId")

@@ -40,6 +40,7 @@ _POLL_SECONDS, _END_SECONDS = 0.25, 3.0
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 FILES = tuple(Path(name) for name in ("/etc/chromium", "/etc/chromium.d", "/etc/fonts"))
 """The files that a browser reads beside programs and libraries."""
+# One browser at a time: each takes up to MEMORY_BYTES beside PostgreSQL and the workers.
 _one_browser = threading.Lock()
 log = logging.getLogger(__name__)
 
@@ -96,6 +97,7 @@ def look(job: LookJob) -> BrowserLook:
         raise FetchError(error.kind, str(error)) from error
     if reason := missing():
         raise FetchError(Failure.NO_BROWSER, reason)
+    # Half of the time is kept for the look itself: a browser begun at the deadline would only fail later.
     if not _one_browser.acquire(timeout=job.seconds / 2):
         raise FetchError(Failure.BUSY, "another page is in the browser")
     proxy = GuardedProxy([str(network) for network in settings.FETCH_ALLOWED_NETWORKS], job.limits)
@@ -127,10 +129,12 @@ def _look(url: str, job: LookJob, proxy: GuardedProxy) -> BrowserLook:
         browser_answer = msgspec.json.decode(encoded, type=BrowserAnswer)
     except msgspec.MsgspecError as error:
         raise FetchError(Failure.TOO_COSTLY, "the browser ended without an answer") from error
+    # The proxy knows why a host was refused; Chromium itself only reports a failed tunnel.
     if refusal := proxy.refusals.get(_place(browser_answer.url or url)):
         raise FetchError(refusal.kind, refusal.detail)
     if browser_answer.failure:
         raise _failure(browser_answer, proxy)
+    # Scripts can lead to about:, data: or blob: after the address was checked.
     if not browser_answer.url.startswith(("http://", "https://")):
         raise FetchError(Failure.BAD_SCHEME, f"the page led to {browser_answer.url[:200]}")
     return BrowserLook(
@@ -150,6 +154,7 @@ def _look(url: str, job: LookJob, proxy: GuardedProxy) -> BrowserLook:
 @contextlib.contextmanager
 def _directory_of_sockets() -> Iterator[str]:
     """Yield a directory with a short path: Chromium does not start where its sockets' paths are long."""
+    # A path of a Unix socket holds 108 bytes; DATA_DIR or TMPDIR may already be longer.
     shared = confine.SHARED_MEMORY if os.path.isdir(confine.SHARED_MEMORY) else None
     with tempfile.TemporaryDirectory(prefix="freshet-", dir=shared) as path:
         yield path
@@ -157,6 +162,7 @@ def _directory_of_sockets() -> Iterator[str]:
 
 def _failure(browser_answer: BrowserAnswer, proxy: GuardedProxy) -> FetchError:
     """Return the failure of an answer without a page."""
+    # The limit comes first: closed connections look like network failures to the browser.
     if proxy.exceeded:
         kind = Failure.TOO_LARGE if proxy.exceeded == BYTES else Failure.TOO_COSTLY
         return FetchError(kind, f"the browser's limit of {proxy.exceeded} was reached")
@@ -198,6 +204,8 @@ def _watch(process: subprocess.Popen[bytes], tree: ProcessTree, out: IO[bytes], 
             return
         if time.monotonic() > until:
             raise FetchError(Failure.TOO_SLOW, "the page kept the browser busy for too long")
+        # Summed over the tree: Chromium spreads one page over several processes, so a limit for each does not
+        # bound it.
         if tree.memory() > MEMORY_BYTES:
             raise FetchError(Failure.TOO_COSTLY, "the page takes more memory than is allowed")
         if os.fstat(out.fileno()).st_size > MAX_ANSWER_BYTES:
@@ -218,6 +226,7 @@ def _start(directory: Path, source: IO[bytes], out: IO[bytes]) -> subprocess.Pop
         stderr=subprocess.DEVNULL,
         cwd=settings.BASE_DIR,
         env=walls.environment() | place,
+        # Leads its own session, so that the whole group can be killed with the program.
         start_new_session=True,
     )
 
@@ -241,6 +250,8 @@ class ProcessTree:
         for pid, fields in _processes():
             if fields[0] != "Z":
                 parents[pid], starts[pid] = int(fields[1]), fields[19]
+        # A pid alone may have been given to another program meanwhile; with the start time it is the same
+        # process.
         members = {pid for pid, start in self._seen.items() if starts.get(pid) == start} | {self._root}
         while added := {pid for pid, parent in parents.items() if parent in members} - members:
             members |= added
@@ -257,6 +268,8 @@ class ProcessTree:
             os.kill(self._root, signal.SIGSTOP)
         until = time.monotonic() + _END_SECONDS
         while (members := self.members() + self._detached()) and time.monotonic() < until:
+            # Children die first: once the root is gone, their parent is another process and they are not
+            # found by it.
             descendants = [pid for pid in members if pid != self._root] or members
             for pid in descendants:
                 with contextlib.suppress(OSError):
@@ -278,9 +291,11 @@ def _processes() -> Iterator[tuple[int, list[str]]]:
     """Yield each process with the fields of its status from the state on (proc(5))."""
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
+            # The name in brackets may itself hold blanks and brackets; the fields begin behind the last one.
             yield int(entry.parent.name), entry.read_text("utf-8", "replace").rpartition(")")[2].split()
 
 
+# Pss divides shared pages by their users; resident sizes would count Chromium's libraries once a process.
 def _memory_of(pid: int) -> int:
     with contextlib.suppress(OSError, ValueError, IndexError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():

@@ -47,10 +47,14 @@ _READING_ATTEMPTS = 20
 _SCROLLS, _SCROLL_PAUSE_SECONDS = 10, 0.2
 
 ARGUMENTS = (
+    # QUIC is UDP and would pass by the proxy.
     "--disable-quic",
+    # WebRTC would open UDP sockets of its own and tell the page inner addresses.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    # No name is resolved in the browser: the proxy looks it up and checks the address that it dials.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    # By default Chromium asks loopback without the proxy, where services of the machine listen.
     "--proxy-bypass-list=<-loopback>",
     "--dns-prefetch-disable",
     "--no-pings",
@@ -59,12 +63,14 @@ ARGUMENTS = (
     "--disable-gpu",
     "--disable-notifications",
     "--disable-speech-api",
+    # Keeps a page's heap far below the parent's limit, which ends the whole look.
     "--js-flags=--max-old-space-size=256",
     "--renderer-process-limit=2",
     "--disk-cache-size=1048576",
 )
 """Switches that keep all traffic in the proxy; those of Playwright stop background networking."""
 
+# The first match counts: ERR_CONNECTION stands below its more exact kinds, and Timeout is last.
 _NETWORK_FAILURES = (
     (r"ERR_NAME_NOT_RESOLVED|ERR_NAME_RESOLUTION", Failure.DNS),
     (r"ERR_CERT|ERR_SSL|ERR_BAD_SSL", Failure.TLS),
@@ -101,17 +107,20 @@ class PageVisit:
         self.navigations = 0
         self._is_complete = False
         self._page: Page = context.new_page()
+        # Nobody looks at windows that a page opens, and each of them takes memory.
         context.on("page", self._close_window)
         self._page.on("request", self._note_request)
         self._page.on("response", self._note_status)
         self._page.set_default_timeout(STEP_SECONDS * 1000)
         self._session = context.new_cdp_session(self._page)
         self._session.on("Fetch.requestPaused", self._continue_document)
+        # Each document waits for `_continue_document`: a page that leads on in a loop outran the count.
         self._session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
 
     def open(self, url: str) -> None:
         """Open the page and wait until it has loaded, or as long as is allowed. Raises Error, FetchError."""
         until = time.monotonic() + self._load_seconds
+        # Not "load": a page whose pictures hang is shown as far as it came, with is_complete false.
         self._page.goto(url, wait_until="commit", timeout=self._load_seconds * 1000)
         self._is_complete = self._wait("load", until - time.monotonic())
         if self._is_complete:
@@ -145,6 +154,8 @@ class PageVisit:
         html = self._html()
         if self.navigations > MAX_NAVIGATIONS:
             raise FetchError(Failure.REDIRECT, _LEADS_ON)
+        # After a failed navigation the page is Chromium's own error page, with an HTML that looks like a
+        # success.
         if self._page.url.startswith("chrome-error:"):
             raise FetchError(Failure.UNREACHABLE, f"the page led to {self.requested_url[:200]}")
         return BrowserAnswer(
@@ -166,6 +177,7 @@ class PageVisit:
         for _ in range(_READING_ATTEMPTS):
             try:
                 html = self._page.content()
+            # A page that navigates while it is read has no content for a moment; the next attempt has it.
             except Error as error:
                 if "navigating" not in error.message:
                     raise
@@ -186,6 +198,7 @@ class PageVisit:
                 timeout=timeout,
                 animations="disabled",
             )
+        # A page without its picture is still read: very long pages exceed the time for it.
         except Error:
             return b""
 
@@ -243,6 +256,7 @@ def run(job: BrowserJob) -> BrowserAnswer:
             user_agent=job.user_agent,
             viewport={"width": MAX_WIDTH, "height": 800},
             accept_downloads=False,
+            # A service worker's requests raise no events of the page, and it outlives the page.
             service_workers="block",
             permissions=[],
         )
@@ -322,6 +336,7 @@ def _serve(decode: Callable[[bytes], BrowserJob]) -> None:
     try:
         browser_answer = run(job)
     except Error as error:
+        # Chromium's reason stands among many lines of its log, not in Playwright's first line.
         words = [line.partition("[err] ")[2] for line in error.message.splitlines()]
         reason = next((line for line in words if "FATAL" in line or "No usable" in line), _first_line(error))
         browser_answer = BrowserAnswer(failure=Failure.NO_BROWSER, detail=f"it did not start: {reason[:300]}")

@@ -35,6 +35,7 @@ _MAX_REFUSALS = 100
 _CONNECT_SECONDS, _HEAD_SECONDS, _POLL_SECONDS = 5.0, 20.0, 0.5
 _TARGET = re.compile(r"\[?([0-9A-Za-z.:_-]{1,253})\]?:([0-9]{1,5})")
 _TOKEN = re.compile(r"[A-Z]{1,20}")
+# These are between two neighbours (RFC 9110, section 7.6.1), and each hop here serves one request.
 _HOP_HEADERS = frozenset({"connection", "keep-alive", "upgrade", "te", "trailer"})
 
 
@@ -131,6 +132,7 @@ class GuardedProxy:
 
     def close(self) -> None:
         """Close the listener, then all connections."""
+        # First of all: a connection that is accepted meanwhile closes itself in `_register`.
         self._closed.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -141,6 +143,7 @@ class GuardedProxy:
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
+    # A page that opens tunnels without end does not stop by itself, so that this limit ends the run.
     def _accept(self) -> None:
         while not self._closed.is_set():
             try:
@@ -180,6 +183,7 @@ class GuardedProxy:
         if not _TOKEN.fullmatch(method) or version not in ("HTTP/1.1", "HTTP/1.0"):
             raise _Refused("400 Bad Request")
         scheme, _, token = head.value("proxy-authorization").partition(" ")
+        # Other programs of the machine can reach loopback; without the secret this would be an open proxy.
         if scheme.lower() != "basic" or not hmac.compare_digest(token.encode(), self._expected.encode()):
             challenge = 'Proxy-Authenticate: Basic realm="browser"'
             raise _Refused("407 Proxy Authentication Required", challenge)
@@ -195,6 +199,8 @@ class GuardedProxy:
                 self._relay(client, server, head.rest)
             return
         parts = urlsplit(target)
+        # Request bodies pass by Content-Length alone: with two framings two servers may disagree where it
+        # ends.
         if parts.scheme != "http" or not parts.hostname or head.value("transfer-encoding"):
             raise _Refused("400 Bad Request")
         path = target[target.index("//") + 2 + len(parts.netloc) :] or "/"
@@ -210,6 +216,7 @@ class GuardedProxy:
         except FetchError as error:
             with self._lock:
                 self.blocked += error.kind in (Failure.BLOCKED_ADDRESS, Failure.BLOCKED_PORT)
+                # A page can name hosts without end, and the table is only for the one that it led to.
                 if len(self.refusals) < _MAX_REFUSALS:
                     self.refusals[f"{host}:{port}"] = error
             raise _Refused("403 Forbidden") from error
@@ -262,6 +269,7 @@ class GuardedProxy:
     def _response_head(self, server: socket.socket) -> _Head:
         """Read the head of the final response, past interim ones. Raises ValueError for an endless series."""
         surplus = b""
+        # A server can send 102 and 103 for ever (20,000 times in the table of poisons).
         for _ in range(_MAX_INTERIM_HEADS):
             head = self._read_head(server, surplus)
             if not re.match(r"HTTP/1\.[01] 1[0-9]{2}(?: |$)", head.first):
@@ -280,6 +288,7 @@ class GuardedProxy:
             received += piece
         encoded, _, surplus = received.partition(b"\r\n\r\n")
         first, *lines = encoded.decode("latin-1").split("\r\n")
+        # A bare line feed or a folded line is where smuggled headers hide.
         if any(":" not in line for line in lines) or "\n" in first:
             raise ValueError("a line of the head is no header")
         return _Head(first, tuple((line.partition(":")[0].strip().lower(), line) for line in lines), surplus)
@@ -302,6 +311,7 @@ class GuardedProxy:
         sock.settimeout(_HEAD_SECONDS)
         with self._lock:
             self._sockets.add(sock)
+        # Closed between accept and registration: `close` did not see this socket.
         if self._closed.is_set():
             sock.close()
 

@@ -47,6 +47,7 @@ def _checked(number: int, item: object) -> Step:
     expected = _FIELDS[do] | {"do"}
     if missing := sorted(expected - item.keys()):
         raise ValueError(f'Step {number} ({do}) lacks "{missing[0]}".')
+    # A misspelt field would be ignored without a word, and the step would do something else.
     if unknown := sorted(str(name) for name in item.keys() - expected):
         raise ValueError(f'Step {number} ({do}) must not have "{unknown[0][:50]}".')
     return Step(
@@ -59,6 +60,7 @@ def _checked(number: int, item: object) -> Step:
 
 def _checked_text(number: int, item: dict[str, object], name: str, max_length: int) -> str:
     text = item[name]
+    # PostgreSQL stores no NUL in a text.
     if not isinstance(text, str) or len(text) > max_length or "\0" in text:
         raise ValueError(
             Reason('"{0}" of step {1} must be a text of at most {2} characters.', name, number, max_length)
@@ -69,6 +71,7 @@ def _checked_text(number: int, item: dict[str, object], name: str, max_length: i
 
 
 def _checked_seconds(number: int, seconds: object) -> float:
+    # bool is an int to Python: {"seconds": true} would wait a second.
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if not is_number or not 0 <= float(seconds) <= MAX_WAIT_SECONDS:  # type: ignore[arg-type]
         raise ValueError(

@@ -77,8 +77,10 @@ class AddressGuard:
         """Return whether an address, as the resolver or the socket spells it, may be connected to."""
         try:
             parsed: Address = ip_address(address)
+        # What Python cannot read (127.1, 0x7f.1) the system may still dial.
         except ValueError:
             return False
+        # ::ffff:127.0.0.1 is 127.0.0.1 on the wire, so that it is judged as that.
         if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
             parsed = parsed.ipv4_mapped
         if any(parsed in network for network in self._allowed):
@@ -99,6 +101,7 @@ def permits_port(port: int) -> bool:
 
 
 def _public_v6(address: IPv6Address) -> bool:
+    # A scope (fe80::1%eth0) names an interface of this machine; no public address has one.
     if address.scope_id is not None or address not in _V6_UNICAST:
         return False
     if (int(address) >> 32) & 0xFFFFFFFF in _ISATAP:

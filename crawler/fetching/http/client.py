@@ -32,6 +32,7 @@ from crawler.fetching.http.session import Exchange, GuardedRequest, GuardedSessi
 from crawler.fetching.http.transfer import Answer, TransferLimits
 from crawler.fetching.http.wire import Allowance, tls_context
 
+# */* has a low weight instead of none: servers answer 406 where they know no type of a feed.
 ACCEPT_FEED = (
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
     "application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, text/html;q=0.5, */*;q=0.1"
@@ -45,6 +46,7 @@ ACCEPT_ANY = (
 _PERMANENT = frozenset({301, 308})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_VALIDATOR = 2048
+# A line break in a stored validator would write headers of its own into the next request.
 _NOT_OF_A_HEADER = re.compile(r"[^\x20-\xff]")
 _MAX_FORM_ANSWER = 65536
 
@@ -70,6 +72,7 @@ class ClientConfig:
     ca_file: str = ""
 
     def __post_init__(self) -> None:
+        # A product token ends up in headers and robots.txt groups; a line break there would forge both.
         if not (self.user_agent.isascii() and self.user_agent.isprintable() and self.user_agent):
             raise ValueError("the user agent must be printable ASCII")
 
@@ -135,6 +138,7 @@ class _Trip:
         if not location:
             raise FetchError(Failure.REDIRECT, "the redirect names no location", status=hop.status)
         following = urls.join(self.url, location)
+        # With a new cookie the same address may answer otherwise (FreshRSS 4470 looped until it came back).
         if self.cookies.keep(urls.host_key(self.url), hop.headers.getlist("set-cookie")):
             self.seen.clear()
         if following in self.seen:
@@ -143,8 +147,10 @@ class _Trip:
             raise FetchError(Failure.REDIRECT, f"more than {max_redirects} redirects", status=hop.status)
         self.hops += 1
         self.seen.add(following)
+        # With one temporary redirect on the way the old address stays the right one to ask.
         self.permanent = self.permanent and hop.status in _PERMANENT
         self.downgraded = self.downgraded or (self.url[:6] == "https:" and following[:5] == "http:")
+        # Never true again: a chain that leaves a host and returns was steered by another one meanwhile.
         self.on_first_host = self.on_first_host and urls.host_key(following) == urls.host_key(self.url)
         self.url = following
 
@@ -227,9 +233,12 @@ class Client:
                 location = refresh_target(hop.body, hop.headers.get("content-type", "")) if follow else ""
                 if not follow or (hop.status not in _REDIRECTS and not self._leads_on(trip, hop, location)):
                     return _response(trip, hop, sent, also=() if follow else _REDIRECTS)
+                # A page's target counts for a 200 only; for a redirect the header `location` does.
                 trip.follow(hop, self.config.max_redirects, location if hop.status == 200 else "")
                 spacing = spacing if trip.on_first_host else None
 
+    # A page that leads to itself renews itself and is there to be read; python-insider-blog 16 leads
+    # elsewhere.
     def _leads_on(self, trip: _Trip, hop: Answer, location: str) -> bool:
         """Return whether a page leads to another at once, and not back to one of this chain."""
         if hop.status != 200 or not location or trip.hops >= self.config.max_redirects:
@@ -251,6 +260,7 @@ class Client:
         with _telling(trip):
             while True:
                 hop = self._hop(trip, headers, limits, spacing, form)
+                # 301 and 302 make a GET of a POST in most clients, which would lose the form.
                 if hop.status not in (307, 308):
                     return _response(trip, hop, {}, also=range(200, 300))
                 trip.follow(hop, self.config.max_redirects)
@@ -284,6 +294,7 @@ class Client:
     ) -> Answer:
         """Send one request to one origin."""
         if not trip.seen:
+            # In the trip, not before it: a bad address is then told with the trip's times, as any failure.
             trip.url = urls.canonical_url(trip.url)
             trip.seen.add(trip.url)
         url, allowance = trip.url, trip.allowance
@@ -296,7 +307,9 @@ class Client:
         method, all_headers = "GET" if form is None else "POST", {"Host": parts.netloc} | headers
         lines = (f"{name}: {value}" for name, value in all_headers.items())
         trip.request = "\r\n".join([f"{method} {own_path} HTTP/1.1", *lines])  # as urllib3 writes it
+        # Behind `trip.request`, which is kept with copies: no secret stands in it.
         headers = headers | self._connections.proxy_headers(target) | self._login(url, cookie)
+        # A crowded host's turn must not look like a slow server: `elapsed` decides about pauses.
         queued_at = time.monotonic()
         with self._gate.turn(urls.host_key(url), allowance.deadline, spacing):
             trip.waited += time.monotonic() - queued_at
@@ -307,6 +320,7 @@ class Client:
         """Return the headers of logins for a URL. They are no part of the request as it is kept in copies."""
         headers = headers_for(url, self._logins)
         for name in headers:
+            # A login's cookie stands beside the site's own in one header (miniflux 1455).
             if name.lower() == "cookie" and cookie:
                 headers = {**headers, name: f"{headers[name]}; {cookie}"}
         return headers
@@ -344,6 +358,7 @@ def _storable(value: str) -> str:
 
 def location_of(headers: Mapping[str, str]) -> str:
     """Return the target of a redirect as written there: headers arrive as Latin-1, many mean UTF-8."""
+    # http.client decodes headers as Latin-1, where many servers send the raw UTF-8 of a path.
     value = headers.get("location", "").strip()
     try:
         return value.encode("latin-1").decode("utf-8")
@@ -359,6 +374,8 @@ def _response(trip: _Trip, hop: Answer, sent: Mapping[str, str], *, also: Contai
     headers = hop.headers
     now = time.time()
     retry_after = freshness.retry_after(headers, now)
+    # Without validators there is nothing that could be unchanged; taken as a success the feed would stay
+    # empty.
     if hop.status == 304 and not sent:
         raise FetchError(Failure.PROTOCOL, "304 to a request without validators", status=304)
     repeated = sent if hop.status == 304 else {}
@@ -373,6 +390,7 @@ def _response(trip: _Trip, hop: Answer, sent: Mapping[str, str], *, also: Contai
         wire_bytes=trip.allowance.received,
         elapsed=trip.elapsed,
         conditional=bool(sent),
+        # A 304 may leave its validators out; those that were sent hold on, and renewed ones win.
         etag=_storable(headers.get("etag", "")) or repeated.get("If-None-Match", ""),
         last_modified=_storable(headers.get("last-modified", "")) or repeated.get("If-Modified-Since", ""),
         content_type=headers.get("content-type", ""),
@@ -385,6 +403,7 @@ def _response(trip: _Trip, hop: Answer, sent: Mapping[str, str], *, also: Contai
         kind = of_response(
             hop.status,
             retry_after="retry-after" in headers,
+            # Cloudflare names its challenge by this header; the status alone is that of any refusal.
             challenged=headers.get("cf-mitigated", "").strip().lower() == "challenge",
         )
         error = FetchError(kind, status=hop.status, retry_after=retry_after)

@@ -28,6 +28,8 @@ from crawler.fetching.http.wire import Allowance, MeteredSocket, MeteredTLSSocke
 Target = tuple[str, str, int]
 """Scheme, host (no brackets) and port of an origin."""
 
+# Idle connections are closed by Apache after 5 s, by nginx after 75 s; a request that meets a closed one is
+# sent twice.
 _MAX_IDLE, _IDLE_SECONDS = 64, 15.0
 _MAX_INTERIM_ANSWERS = 16
 _SWITCHING_PROTOCOLS = 101
@@ -43,8 +45,10 @@ class Dialer:
 
     def dial(self, host: str, port: int, allowance: Allowance, *, guarded: bool = True) -> MeteredSocket:
         """Connect to the first permitted address that accepts. Raises FetchError."""
+        # Guarded also after redirects, which can point at a database's port on a public address.
         if guarded and not permits_port(port):
             raise FetchError(Failure.BLOCKED_PORT, f"port {port}")
+        # The look-up may use no more than one address may, so that time for the connection remains.
         timeout = min(allowance.patience(), self.connect_timeout)
         answers = self.resolver.resolve(host, port, timeout)
         permitted = [a for a in answers if not guarded or self.guard.permits(a[4][0])]
@@ -52,6 +56,7 @@ class Dialer:
             refused = ", ".join(sorted({str(entry[4][0]) for entry in answers})) or "nowhere"
             raise FetchError(Failure.BLOCKED_ADDRESS, f"{host} is at {refused[:200]}")
         failure: OSError | None = None
+        # A host with a broken IPv6 route often answers over IPv4.
         for family, kind, protocol, _, address in permitted:
             try:
                 return self._connect(MeteredSocket(family, kind, protocol), address, allowance)
@@ -93,6 +98,7 @@ class FinalAnswer(HTTPResponse):
     def begin(self) -> None:
         """Read status line and headers. Raises HTTPException for an endless series of interim responses."""
         super().begin()
+        # See above: such a connection may hold a leftover that would answer the next request.
         if self.interim_answers:
             self.will_close = True
 
@@ -117,6 +123,8 @@ class GuardedConnection(HTTPConnection):
     sock: MeteredSocket | MeteredTLSSocket | None
 
     def _new_conn(self) -> socket.socket:
+        # An operator's own proxy may well be inside: its address is trusted, those behind it are not resolved
+        # here.
         if not self.through_proxy:
             return self.dialer.dial(self.host, self.port, self.allowance)
         try:
@@ -201,6 +209,7 @@ class Connections:
         if self._proxy is not None:
             if not permits_port(port):
                 raise FetchError(Failure.BLOCKED_PORT, f"port {port}")
+            # A proxy resolves names itself; a literal inner address is the only one that can be refused here.
             if is_literal(host) and not self._dialer.guard.permits(host):
                 raise FetchError(Failure.BLOCKED_ADDRESS, host)
             address = (str(self._proxy.url.host).strip("[]"), int(self._proxy.url.port or 0))
@@ -232,6 +241,7 @@ class Connections:
         with self._lock:
             if target in self._abrupt:
                 connection.close()
+                # Otherwise the next request on it would fail, be repeated, and reach the server twice.
                 return
             replaced = self._idle.pop(target, None)
             closing += [replaced[0]] if replaced else []

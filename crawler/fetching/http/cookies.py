@@ -32,6 +32,7 @@ class ChainCookies:
                 continue
             domain = _DOMAIN.search(header)
             scope = domain[1].lower() if domain else host
+            # A host may set cookies for its parents, not for strangers or for a whole top-level domain.
             if scope != host and ("." not in scope or not host.endswith(f".{scope}")):
                 continue
             key, value = (scope, match[1]), match[2].strip()

@@ -15,6 +15,7 @@ def registrable_domain(host: str) -> str:
 
     Returns an IP address, or a host that is itself a public suffix, as it is.
     """
+    # An address has no registrable domain; the list would take its last number for a top-level one.
     try:
         return str(ipaddress.ip_address(host.strip("[]")))
     except ValueError:

@@ -12,6 +12,7 @@ from crawler.failures import Failure, FetchError
 ACCEPTED = "gzip, br"
 """What requests offer; deflate is understood too, because some servers send it unasked."""
 
+# Two are rare but honest; each further layer multiplies a bomb ("200 MB under gzip twice").
 MAX_CODINGS = 2
 _CODINGS = frozenset(
     {"gzip", "x-gzip", "deflate", "br", "compress", "x-compress", "zstd", "exi", "dcb", "dcz", "aes128gcm"}
@@ -29,6 +30,7 @@ def decoded(pieces: Iterator[bytes], content_encoding: str, limit: int) -> Itera
     when the compressed stream does not end, too-large when any layer grows beyond `limit` bytes.
     """
     names = [name.strip().lower() for name in content_encoding.split(",")]
+    # aws-release-notes-rss 6 sends "Content-Encoding: UTF-8", others "none": the body is plain.
     codings = [name for name in names if name in _CODINGS]
     if len(codings) > MAX_CODINGS:
         raise FetchError(Failure.DECODING, f"{len(codings)} content codings")
@@ -58,6 +60,7 @@ def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
         data = piece
         while data:
             if member.eof:
+                # Servers pad the end with zeros or line breaks, which are no new member.
                 if not data.startswith(b"\x1f"):
                     return
                 member = zlib.decompressobj(zlib.MAX_WBITS | 16)
@@ -77,6 +80,7 @@ def _inflate(pieces: Iterator[bytes]) -> Iterator[bytes]:
             break
     if not head:
         return
+    # The two bytes of zlib's head (RFC 1950, section 2.2): method 8 and a checksum by 31.
     is_zlib = len(head) > 1 and head[0] & 15 == 8 and (head[0] << 8 | head[1]) % 31 == 0
     stream = zlib.decompressobj(zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS)
     data = head
@@ -111,6 +115,7 @@ def _unbrotli(pieces: Iterator[bytes]) -> Iterator[bytes]:
             output = stream.process(piece, output_buffer_limit=_PIECE)
             while output:
                 yield output
+                # More output may wait inside after each piece: the limit cuts a bomb into pieces of 64 KiB.
                 output = stream.process(b"", output_buffer_limit=_PIECE)
         except brotli.error as error:
             raise FetchError(Failure.DECODING, "damaged brotli stream") from error

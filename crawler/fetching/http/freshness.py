@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 LONGEST = float(2**31)
 """Seconds; what RFC 9111 section 1.2.2 puts for numbers too large to represent."""
 
+# A bounded count of digits: float() of a header of a megabyte takes long, and overflows to infinity.
 _NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?")
 _DIRECTIVE = re.compile(r'([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]*)))?')
 
@@ -37,12 +38,14 @@ def max_age(headers: Mapping[str, str], now: float) -> float | None:
         (match[1].lower(), match[2] or match[3] or "")
         for match in _DIRECTIVE.finditer(headers.get("cache-control", "")[:4096])
     ]
+    # no-cache with a list of fields restricts these alone (RFC 9111, section 5.2.2.4).
     if any(name in ("no-cache", "no-store") and not value for name, value in directives):
         return None
     ages = [float(value) for name, value in directives if name == "max-age" and _NUMBER.fullmatch(value)]
     age = headers.get("age", "").strip()
     spent = float(age) if _NUMBER.fullmatch(age) else 0.0
     if ages:
+        # Of several the shortest: a directive that is repeated never keeps a feed from being asked.
         return _bounded(min(ages) - spent)
     if "expires" not in headers:
         return None
@@ -53,6 +56,7 @@ def max_age(headers: Mapping[str, str], now: float) -> float | None:
 
 def http_date(value: str) -> float | None:
     """Parse an HTTP-date in any of its three forms to epoch seconds. Returns None for other texts."""
+    # Python raises each of these for some malformed date.
     try:
         parsed = parsedate_to_datetime(value[:100])
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()

@@ -45,12 +45,14 @@ class HostGate:
         """
         digest = hashlib.blake2b(host.encode("utf-8", "replace"), digest_size=8).digest()
         slot = int.from_bytes(digest[:4], "little") % SLOTS
+        # Threads of one process share a lock first: flock belongs to the open file, and polling costs sleeps.
         if not self._threads[slot].acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise _busy(host)
         try:
             notes = self._open(f"{slot:03x}")
             try:
                 _lock(notes, host, deadline)
+                # Also noted before the request: a worker that is killed in it must not free the host at once.
                 _wait_and_note(notes, digest, host, deadline, self._spacing if spacing is None else spacing)
                 try:
                     yield
@@ -69,6 +71,7 @@ class HostGate:
         """
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         try:
+            # A folder of empty files looks as if it could be deleted; the next request makes it again.
             try:
                 return os.open(self._directory / name, flags, 0o644)
             except FileNotFoundError:

@@ -20,6 +20,7 @@ def guard_sockets(guard: AddressGuard) -> None:
     """Let no socket of this process reach an address that the guard does not permit."""
 
     def check(address: Any) -> None:
+        # An address of a Unix socket is a text: those lead to services of this machine.
         if not isinstance(address, tuple) or not guard.permits(str(address[0])):
             raise RefusedError(
                 gettext_noop(
@@ -35,6 +36,7 @@ def guard_sockets(guard: AddressGuard) -> None:
 
         return call
 
+    # sendto has its address last (flags may stand before it).
     for name, at in (("connect", 0), ("connect_ex", 0), ("sendto", -1)):
         setattr(socket.socket, name, checked(getattr(socket.socket, name), at))
     socket.setdefaulttimeout(CONNECT_SECONDS)

@@ -11,6 +11,7 @@ from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason
 from crawler.text.records import Record
 
+# Up to the last @ of the authority, so that a password may hold one.
 _USER = re.compile(r"(\s*(?:feed:)?(?:https?|feed)://)([^/?#\s]*)@(?=[^/?#\s@]+)", re.IGNORECASE)
 _SENT = re.compile(r"[\t\x20-\x7e]+")
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
@@ -49,12 +50,14 @@ class Login(Record, frozen=True):
         if not url.startswith(self.prefix):
             return False
         remainder = url[len(self.prefix) :]
+        # https://example.org/feed covers /feed/x and not /feeds (RFC 7617, section 2.2).
         return not remainder or self.prefix.endswith("/") or remainder[0] in "/?"
 
 
 def headers_for(url: str, logins: Iterable[Login]) -> dict[str, str]:
     """Return the headers of the logins for a canonical URL, that with the longest address first."""
     headers: dict[str, str] = {}
+    # The most exact address wins, and of equals a person's own login, as owner 0 means everybody.
     for login in sorted(logins, key=lambda each: (-len(each.prefix), not each.owner)):
         if login.covers(url) and login.name.lower() not in map(str.lower, headers):
             headers[login.name] = login.value
@@ -63,6 +66,7 @@ def headers_for(url: str, logins: Iterable[Login]) -> dict[str, str]:
 
 def basic(user: str, password: str) -> tuple[str, str]:
     """Return the header of HTTP Basic (RFC 7617), in UTF-8. Raises LoginError."""
+    # The first colon ends the name (RFC 7617, section 2), so that the rest would become the password.
     if ":" in user:
         raise LoginError(gettext_noop("a user name holds no colon"))
     return checked_header(
@@ -78,6 +82,7 @@ def bearer(token: str) -> tuple[str, str]:
 def checked_header(name: str, value: str) -> tuple[str, str]:
     """Return a header that a request can carry. Raises LoginError."""
     name, value = name.strip(), value.strip()
+    # A login that may write Host or Transfer-Encoding would forge requests.
     if not _NAME.fullmatch(name) or name.lower() in _OWN:
         raise LoginError(Reason("{0} is no header for a login", f"{name[:100]!r}"))
     if not _SENT.fullmatch(value) or len(value) > MAX_VALUE:

@@ -30,6 +30,7 @@ SLOW_SECONDS = 2.0
 BUSY_PAUSE_SECONDS = 30.0
 """Seconds after which a host of a slow domain may be tried again."""
 MAX_KEPT = 4096
+# Shorter for a server's failure than for a missing name: EAI_AGAIN is often over with the next try.
 KEEP_SECONDS = {
     socket.EAI_NONAME: 120.0, socket.EAI_NODATA: 120.0, socket.EAI_AGAIN: 60.0, socket.EAI_FAIL: 60.0,
 }  # fmt: skip
@@ -66,6 +67,7 @@ class Resolver:
 
         Raises FetchError: dns where the look-up fails, busy if none could begin within `timeout` seconds.
         """
+        # Without a thread: nothing is asked of a name server.
         if is_literal(host):
             return socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)
         deadline = self._clock() + timeout
@@ -91,6 +93,8 @@ class Resolver:
                 is_domain_full = len(of_domain) >= MAX_LOOKUPS_OF_DOMAIN
                 if not is_domain_full and len(self._under_way) < MAX_LOOKUPS:
                     return self._begun(_UnderWay(host, port, domain, self._clock()))
+                # A slow domain's hosts do not wait for each other longer than it takes to see that it is
+                # slow.
                 until = min(deadline, max(of_domain) + SLOW_SECONDS) if is_domain_full else deadline
                 if until <= self._clock():
                     raise _busy(f"too many look-ups of {domain if is_domain_full else 'names'} are under way")
@@ -104,6 +108,7 @@ class Resolver:
 
     def _begun(self, new: _UnderWay) -> _UnderWay:
         self._under_way[new.host, new.port] = new
+        # A process at its limit of threads: nothing was asked, and the host is not to blame.
         try:
             threading.Thread(target=self._run, args=(new,), daemon=True).start()
         except RuntimeError as error:
@@ -128,6 +133,7 @@ class Resolver:
         keep_seconds = KEEP_SECONDS.get(error.errno or 0, 0.0) if isinstance(error, socket.gaierror) else 0.0
         with self._changed:
             del self._under_way[query.host, query.port]
+            # Popped first, so that the newest failure stands last and the oldest is dropped.
             self._failures.pop(query.host, None)
             if keep_seconds:
                 self._failures[query.host] = (self._clock() + keep_seconds, str(error))

@@ -7,8 +7,10 @@ import re
 
 MAX_SECONDS = 5
 """Longer ones are pages to read that renew themselves."""
+# The tag stands in the head; searching megabytes of each page for it would cost more than reading them.
 _HEAD_BYTES = 16_384
 _HIDDEN = re.compile(rb"<!--.*?-->|<(noscript|script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+# A bounded length: an unclosed tag would let the pattern run to the end from each of its beginnings.
 _META = re.compile(rb"<meta\s[^>]{0,2000}>", re.IGNORECASE)
 _IS_REFRESH = re.compile(r"\bhttp-equiv\s*=\s*[\"']?\s*refresh\b", re.IGNORECASE)
 _CONTENT = re.compile(r"\bcontent\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
@@ -21,6 +23,7 @@ def refresh_target(body: bytes, content_type: str) -> str:
     One within `noscript` is for browsers without scripts, and counts as none.
     """
     head = body[:_HEAD_BYTES]
+    # A missing content type is taken for HTML, as browsers do.
     if b"http-equiv" not in head.lower() or "html" not in (content_type.lower() or "html"):
         return ""
     for meta in _META.findall(_HIDDEN.sub(b" ", head)):

@@ -18,6 +18,8 @@ MAX_BYTES = 500 * 1024
 MAX_CRAWL_DELAY = 60.0
 """Seconds. Longer ones are wishes nobody can keep, such as 1e9."""
 
+# RFC 9309, section 2.3.1.3: any 4xx means that there are no rules. 429 is not among them: it is a wish to
+# wait.
 _UNAVAILABLE = frozenset({Failure.HTTP_4XX, Failure.GONE, Failure.HTTP_OTHER, Failure.REDIRECT})
 _AGENT_LINE = re.compile(r"user[- ]?agent\s*[:\s]\s*(.*)", re.IGNORECASE)
 _RULE = re.compile(
@@ -46,6 +48,7 @@ def read_robots(client: Client, origin: str, now: float, spacing: float | None =
             spacing=spacing,
         )
     except FetchError as error:
+        # A host that had no turn said nothing; 500 would close it for `ROBOTS_PAUSE`.
         if error.kind is Failure.BUSY:
             raise
         return Robots(404 if error.kind in _UNAVAILABLE else 500, "", now, origin)
@@ -100,6 +103,7 @@ def _relevant(text: str, product: str) -> Iterator[str]:
     applies, among_agents = False, False
     for raw in text.splitlines():
         line = raw.partition("#")[0].strip()
+        # A blank line ends no group (wpull 273), nor does a sitemap (google/robotstxt).
         if not line or len(line) > MAX_LINE or is_site_line(line):
             continue
         agent = _AGENT_LINE.match(line)
@@ -109,9 +113,11 @@ def _relevant(text: str, product: str) -> Iterator[str]:
                 if applies:
                     yield line
             continue
+        # Names in a row share one group (movar 434); a rule between them begins a new one.
         applies = applies and among_agents
         among_agents = True
         name = agent[1].strip().lower()
+        # Both the group for this crawler and that for all are kept, and protego chooses (httrack 1695, 1702).
         if name == "*" or product.lower() in _products(name):
             applies = True
             yield f"User-agent: {'*' if name == '*' else product}"
@@ -128,6 +134,7 @@ def _products(names: str) -> Iterator[str]:
         yield product.partition(" ")[0]
 
 
+# A crawl asks the same rules for each link of a page.
 @lru_cache(maxsize=64)
 def _rules(text: str) -> Protego:
     return Protego.parse(text)

@@ -83,7 +83,9 @@ class GuardedSession(requests.Session):
 
     def __init__(self, connections: Connections) -> None:
         super().__init__()
+        # Proxies and .netrc of the environment would send requests past the guard, with somebody's passwords.
         self.trust_env = False
+        # Without the usual ones: an unknown scheme then has no transport at all.
         self.adapters.clear()
         adapter = GuardedAdapter(connections)
         self.mount("https://", adapter)

@@ -10,6 +10,7 @@ from crawler.text.records import Record
 MAX_LINE = 4096
 """Characters; longer lines of a robots.txt are left out."""
 
+# Large sites name hundreds, an index among them; twenty lead to the others.
 MAX_SITEMAPS = 20
 
 _SITE_LINE = re.compile(r"(?:(site-?maps?)|host)\s*:(.*)", re.IGNORECASE)

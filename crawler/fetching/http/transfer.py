@@ -115,6 +115,7 @@ def _send(
     form: bytes | None,
 ) -> HTTPResponse:
     """Send the request. Returns the response with its head read."""
+    # 5 MB of headers are a row of the table of poisons; http.client bounds each line, not their sum.
     allowance.limit(MAX_HEAD_BYTES, Failure.PROTOCOL)
     connection.timeout = allowance.patience()
     method = "GET" if form is None else "POST"
@@ -126,6 +127,7 @@ def _receive(response: HTTPResponse, allowance: Allowance, limits: TransferLimit
     """Read the response. Returns it, and whether its body was read to the end."""
     headers = response.headers
     length = _body_length(headers)
+    # Framing (chunk sizes, trailers) comes on top of the body, so that a body of exactly max_bytes passes.
     allowance.limit(limits.max_bytes + _FRAMING_BYTES, Failure.TOO_LARGE)
     # `version_string` is that of our own request
     line = f"HTTP/{response.version // 10}.{response.version % 10} {response.status} {response.reason or ''}"
@@ -139,11 +141,13 @@ def _receive(response: HTTPResponse, allowance: Allowance, limits: TransferLimit
     wire = _pieces(response, allowance)
     content = bytearray()
     for piece in decoded(wire, headers.get("content-encoding", ""), limits.max_bytes):
+        # Counted as decoded: 10 MB on the wire may be gigabytes.
         content += piece
         if len(content) > limits.max_bytes:
             if limits.cut:
                 return Answer(response.status, headers, bytes(content[: limits.max_bytes]), line), False
             raise FetchError(Failure.TOO_LARGE, f"more than {limits.max_bytes} bytes")
+    # Trailing bytes behind a complete gzip stream would be taken for the next answer on this connection.
     return Answer(response.status, headers, bytes(content), line), next(wire, None) is None
 
 
@@ -157,15 +161,18 @@ def _beginning(response: HTTPResponse, allowance: Allowance, limits: TransferLim
             if len(body) > MAX_ERROR_BYTES:
                 return bytes(body[:MAX_ERROR_BYTES]), False
         return bytes(body), next(wire, None) is None
+    # The status is the news; a damaged page of an error must not become another failure.
     except (HTTPError, HTTPException, OSError, FetchError, ValueError):
         return bytes(body[:MAX_ERROR_BYTES]), False
 
 
 def _skimmed(response: HTTPResponse, length: int | None) -> bool:
     """Read the small body of a redirect or error, to reuse the connection. Returns whether it was whole."""
+    # Longer bodies cost more to read than a new connection.
     if response.status != 304 and (length is None or length > _SMALL_BODY):
         return False
     try:
+        # A 304 has no body, whatever Content-Length it states (RFC 9110, section 15.4.5).
         return len(response.read1(_SMALL_BODY)) == (length if response.status != 304 else 0)
     except (HTTPError, OSError, FetchError):
         return False
@@ -189,16 +196,19 @@ def _body_length(headers: HTTPHeaderDict) -> int | None:
     values = {value.strip() for value in headers.get("content-length", "").split(",")} - {""}
     if len(values) > 1 or not all(value.isascii() and value.isdecimal() for value in values):
         raise FetchError(Failure.PROTOCOL, "Content-Length is not one number")
+    # 18 digits fit 64 bits; a longer number is too large in any case.
     return int(values.pop()[:18]) if values and coding is None else None
 
 
 def _named(error: BaseException, allowance: Allowance, connection: GuardedConnection) -> FetchError:
     """Return the failure behind an exception of the libraries."""
+    # urllib3 wraps the cause several times, and its own messages name the pool instead of the fault.
     while isinstance(error, HTTPError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, FetchError):
         return error
     detail = str(error)[:200] or type(error).__name__
+    # Looked at first: at the deadline every layer fails in its own way.
     if allowance.left <= 0:
         return FetchError(Failure.TOO_SLOW, "the time for the whole retrieval is over")
     if connection.through_proxy and "Tunnel connection failed" in detail:

@@ -17,12 +17,16 @@ MAX_HOST_LENGTH = 253
 """Characters of a host name (RFC 1035, section 2.3.4); no longer one has an address."""
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+# "localhost:8000" looks like a scheme to the pattern above; people type it.
 _HOST_AND_PORT = re.compile(r"[^/?#:@]+:[0-9]+(?:[/?#]|$)")
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+# What this matches, the parser spells canonically by itself, and needs no second pass.
 _PLAIN = re.compile(
     r"https?://(?=[^/:]{1,253}[/:])[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::[0-9]+)?/[^%?]*(?:\?[^%]+)?"
 )
+# Names that belong to one program of advertising or mail alone: a site's own `ref` or `source` may choose the
+# page.
 _TRACKING = re.compile(
     r"(?:utm_\w+|mtm_\w+|at_(?:medium|campaign)|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid"
     r"|mc_[ce]id|mc_tc|_hsenc|_hsmi|__hs\w+|hsCta\w+|mkt_tok|xtor|ttclid|srsltid|gclsrc|igsh|li_fat_id|ysclid"
@@ -103,6 +107,7 @@ def _plainly_joined(base: str, reference: str) -> str:
 
     Ports, dots and case are the parser's work; escapes, user names, odd hosts and ends are not.
     """
+    # Feeds with addresses of 300,000 characters are a row of the table of poisons.
     if len(reference) > MAX_URL_LENGTH:
         return ""
     try:
@@ -114,6 +119,7 @@ def _plainly_joined(base: str, reference: str) -> str:
 
 def _canonical(original: str, text: str, base: str | None) -> str:
     """Parse `text` and spell it canonically; errors name the `original`."""
+    # Escapes and dot segments may shorten it, a little: what is four times too long is not parsed.
     if len(text) > 4 * MAX_URL_LENGTH:
         raise BadUrl(original, Reason("longer than {0} characters", MAX_URL_LENGTH))
     try:
@@ -125,12 +131,14 @@ def _canonical(original: str, text: str, base: str | None) -> str:
         raise BadUrl(
             original, Reason("the scheme {0} is not http or https", f"{scheme!r}"), Failure.BAD_SCHEME
         )
+    # Stored addresses are shown to everybody; passwords belong to a login (ArchiveBox 1517).
     if parsed.username or parsed.password:
         raise BadUrl(original, gettext_noop("contains a user name or password"))
     host = parsed.hostname.rstrip(".")
     if not host or ".." in host or len(host) > MAX_HOST_LENGTH:
         raise BadUrl(original, gettext_noop("has no valid host name"))
     port = f":{parsed.port}" if parsed.port else ""
+    # crawler-commons 263: a bare percent stays as it is, since it is no escape.
     target = _ESCAPE.sub(_plainest, parsed.pathname + parsed.search)
     url = f"{parsed.protocol}//{host}{port}{target}"
     if len(url) > MAX_URL_LENGTH:

@@ -60,6 +60,7 @@ class MeteredSocket(socket.socket):
     def recv_into(self, buffer: Any, *bounds: Any) -> int:
         if self.allowance is None:
             return super().recv_into(buffer, *bounds)
+        # Renewed before each read, so that a server that drips bytes cannot outlast the deadline.
         self.settimeout(self.allowance.patience())
         count = super().recv_into(buffer, *bounds)
         self.allowance.take(count)

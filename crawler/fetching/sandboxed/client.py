@@ -35,12 +35,14 @@ class FetchLimits:
 
 def fetch(url: str, limits: FetchLimits) -> Fetched:
     """Return the document at an address. Raises ProgramError."""
+    # A public demonstration would otherwise fetch any address for strangers.
     if settings.DEMO:
         raise ProgramError(Failure.BLOCKED_ADDRESS, "a demonstration fetches nothing")
     request = {
         "url": url,
         "accept": limits.accept,
         "user_agent": settings.FETCH_USER_AGENT,
+        # Two seconds less than the caller waits: the named failure arrives instead of a killed process.
         "deadline": max(limits.seconds - 2, 1.0),
         "max_bytes": limits.max_bytes,
         "allowed_networks": [str(network) for network in settings.FETCH_ALLOWED_NETWORKS],

@@ -49,6 +49,7 @@ def fetch(request: dict[str, Any], _: bytes) -> bytes:
     config = ClientConfig(
         user_agent=request["user_agent"],
         deadline=request["deadline"],
+        # Somebody waits before the screen; a server that needs longer fails here and not at the page.
         connect_timeout=min(request["deadline"], 5.0),
         silence=min(request["deadline"], 5.0),
         max_bytes=request["max_bytes"],

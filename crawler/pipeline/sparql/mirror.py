@@ -54,6 +54,7 @@ class Mirror:
     def __init__(self, address: str, login: str, file: Path, content: Callable[[str], bytes]) -> None:
         self._address, self._file, self._content = address, file, content
         self._session = requests.Session()
+        # A proxy or a .netrc of the environment must not decide where the graph goes.
         self._session.trust_env = False
         name, _, password = login.partition(":")
         self._login = name, password
@@ -101,12 +102,14 @@ class Mirror:
                 failures.append(name)
                 in_a_row += 1
                 self.trouble = f"the mirror of the graph does not answer: {type(error).__name__}"
+                # A store that is away fails for every graph; there is no need to try three.
                 if in_a_row == MAX_IN_A_ROW or isinstance(error, requests.ConnectionError):
                     break
             if time.monotonic() > until:
                 break
         for name in failures:  # behind the others; what fails while others arrive is at fault itself
             refusals = self._position.waiting.pop(name, 0)
+            # Counted only while others arrive: a store that is down is not the graphs' fault.
             self._refuse(name, refusals + bool(sent), "it does not take it in time")
         if failures and not sent:
             self._pause = min(max(2 * self._pause, 5.0), MAX_PAUSE_SECONDS)
@@ -160,9 +163,11 @@ class Mirror:
             if response.status_code == 401:
                 self._sign_in(is_basic=True)
         status = response.status_code
+        # These are about the store or the login, not about this graph.
         if status in {401, 403, 408, 429} or status >= 500:
             raise requests.HTTPError(f"{status}", response=response)
         refusals = self._position.waiting.pop(name, 0)
+        # A graph that the store never had is deleted all the same.
         if 200 <= status < 300 or (status == 404 and not content):
             self._position.aside.pop(name, None)
             return True
@@ -181,6 +186,7 @@ class Mirror:
         self._is_basic = is_basic and bool(self._login[0])
         if self._login[0]:
             name, password = (part.encode() for part in self._login)
+            # requests encodes texts as Latin-1; most stores read UTF-8.
             basic = HTTPBasicAuth(name, password)
             self._session.auth = basic if is_basic else HTTPDigestAuth(*self._login)
 
@@ -192,6 +198,7 @@ class Mirror:
             data=content or None,
             headers={"Content-Type": "application/n-triples"} if content else {},
             timeout=SECONDS,
+            # A redirect would carry the login to another server.
             allow_redirects=False,
         )
 

@@ -87,6 +87,7 @@ class Replica:
             self._open()
         self.tell()
         position, now = self._position(), datetime.now(UTC)
+        # Numbers are given before commits: a long transaction's change appears behind later ones.
         changes = self._changes(position, min(self._looked or now, now) - _OVERLAP)
         last_changes = {context: number for number, context in changes}
         contexts = sorted(last_changes, key=last_changes.__getitem__)
@@ -96,6 +97,7 @@ class Replica:
             self._take(batch)
             if self._unflushed >= FLUSH_QUADS:
                 self._flush()
+                # The position must not pass a change whose graph is not on disk yet.
                 while stored_count < len(changes) and changes[stored_count][0] <= last_changes[batch[-1]]:
                     stored_count += 1
                 self._save_position(
@@ -104,6 +106,7 @@ class Replica:
                 saved_count = stored_count
             self.tell()
         newest = max([position, *(number for number, _ in changes)])
+        # Published also without changes, where a process was killed between flush and snapshot.
         if contexts or self._published() < newest:
             self._publish(newest, changes[saved_count:])
         self._looked = now
@@ -208,6 +211,7 @@ class Replica:
         """Record that the graphs of these changes are on disk, and everything up to `change`."""
         now = datetime.now(UTC)
         self._seen |= {number: now for number, _ in changes}
+        # Twice the overlap: older changes are not read again.
         self._seen = {number: at for number, at in self._seen.items() if now - at < 2 * _OVERLAP}
         write_json(self._file, {"change": change, "at": now.isoformat(), "seen": _ranges(sorted(self._seen))})
 
@@ -240,6 +244,7 @@ class Replica:
         name = f"snapshot-{datetime.now(UTC):%Y%m%d%H%M%S%f}"
         self._store.backup(str(self._directory / name))
         position = {"change": change, "at": datetime.now(UTC).isoformat(), "quads": len(self._store)}
+        # The position lies beside the snapshot before the link leads to it, or a reader would find none.
         (self._directory / f"{name}.json").write_text(json.dumps(position))
         link = self._directory / "next"
         link.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.transform.schemaorg import CONTEXT as SCHEMA
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
+# Structured data on shops and news sites is written by hand (schemaorg 3072: a context without scheme).
 _SCHEMA_ADDRESS = re.compile(
     r"(?:https?:)?(?://)?(?:(?:www|bib|auto|health-lifesci|pending)\.)?schema\.org/?"
     r"(?:docs/jsonldcontext\.jsonld?)?#?",

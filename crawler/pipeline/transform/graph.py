@@ -106,10 +106,12 @@ class Graph:
         other mistake, and when there are fewer than MIN_RIGHT_PER_BAD right triples for each bad one or, if
         `tolerant`, none at all; ValueError as the parser does.
         """
+        # Parsers take a byte order mark for a character of the first term.
         data = data.removeprefix(codecs.BOM_UTF8)
         _check_depth(data, form)
         max_triples = MAX_TRIPLES + 1
         try:
+            # One more than allowed tells that there are more.
             parsed = list(islice(pyoxigraph.parse(data, format=form, base_iri=self.url), max_triples))
         except (SyntaxError, ValueError):
             parsed, bad = _read_leniently(data, form, self.url, max_triples)
@@ -244,11 +246,13 @@ class Graph:
         """Return a parser's term checked: blank nodes under our names, one spelling of schema.org, literals
         cut.
         """
+        # Labels of two parts of a page may be the same for different things.
         if isinstance(value, pyoxigraph.BlankNode):
             return self._node(self.blank())
         if isinstance(value, pyoxigraph.NamedNode):
             if len(value.value) > MAX_LITERAL_CHARACTERS:
                 return None
+            # Sites write both; queries know one.
             is_https = value.value.startswith(_SCHEMA)
             return self._node(iri("http" + value.value.removeprefix("https"))) if is_https else value
         if not isinstance(value, pyoxigraph.Literal):

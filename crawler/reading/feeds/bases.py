@@ -43,5 +43,7 @@ def _joined(base: str, reference: str | None) -> str:
         joined = urljoin(base, reference.strip())
     except ValueError:
         return base
+    # A base such as urn: or a relative one would turn every link of the entry into something that nobody can
+    # open.
     web = joined[:8].lower().startswith(("http://", "https://"))
     return joined if web and len(joined) <= LIMITS.address else base

@@ -24,6 +24,7 @@ from crawler.text.characters import indexable, storable
 _PERIODS = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _TAG = re.compile(r"</?[a-zA-Z]")
+# Mail programs and editors wrap at 60 to 80 columns; lines of a list differ far more in length.
 _WRAPPED = (55, 100)
 """Lengths of all full lines in a text that was wrapped at a width."""
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
@@ -72,11 +73,13 @@ class _Builder:
 
     def entries(self) -> tuple[Entry, ...]:
         """Return entries with distinct identities in document order, the newest of too many."""
+        # A publisher's empty <item/> would be an article without title, text and link.
         entries = [entry for entry in self._raw.entries if _says_anything(entry)]
         self._shared = _shared_identities(entries)
         by_identity: dict[str, RawEntry] = {}
         for entry in entries:
             self._add(by_identity, entry)
+        # The newest, not the first: some feeds list their entries from the oldest on.
         if len(by_identity) > self._limits.entries:
             by_identity = _newest(by_identity, self._limits.entries, self._epoch)
         return tuple(self._guarded_entry(identity, entry) for identity, entry in by_identity.items())
@@ -98,6 +101,7 @@ class _Builder:
         """
         identity = self._identity(entry)
         first = by_identity.setdefault(identity, entry)
+        # brief 435: items without guid that all lead to one page were taken for one article.
         if first is not entry and not entry.identity and _said(first) != _said(entry):
             by_identity.setdefault(self._bounded(f"{identity}#{_digest(_said(entry))}"), entry)
 
@@ -106,7 +110,9 @@ class _Builder:
 
         Where articles share a guid, the identity is the guid with a digest of the link.
         """
+        # The link before the title: titles are corrected after publication, links seldom.
         identity = storable(entry.identity or self._linked(entry)).strip() or storable(entry.title).strip()
+        # One guid for all items (a constant in a template) would leave one article of the whole feed.
         if entry.identity in self._shared:
             identity = f"{identity}#{_digest(self._linked(entry))}"
         if not identity:
@@ -120,10 +126,13 @@ class _Builder:
         """Cut an identity to the length of an address; a cut one ends in a digest."""
         if len(identity) <= self._limits.address:
             return identity
+        # Cut alone, two long addresses with the same beginning would be one article.
         return identity[: self._limits.address - 33] + "#" + _digest(identity)
 
     def _linked(self, entry: RawEntry) -> str:
         """Return the first link as an identity: absolute, but otherwise spelled as in the feed."""
+        # As spelled: made canonical, each stored article would get a new identity when the rules of spelling
+        # change.
         link = next((x.href for x in entry.links if x.rel == "alternate" and x.href.strip()), "").strip()
         if not link or _ABSOLUTE.match(link):
             return link
@@ -135,9 +144,11 @@ class _Builder:
     def _url(self, entry: RawEntry) -> str:
         """Return the first alternate link that is a web address, else a guid that is one."""
         base = entry.base or self._base
+        # FeedBurner's links only count clicks and lead on; feedburner:origLink is the article itself.
         addresses = [entry.original_link, *(x.href for x in entry.links if x.rel == "alternate")]
         links = (absolute(base, address) for address in addresses if address)
         address = next((link for link in links if link), "")
+        # A guid such as "1234" would become a page of the site unless it reads as an address.
         if not address and entry.permalink and (entry.path or _ABSOLUTE.match(entry.identity)):
             address = absolute(base, entry.identity)
         return address
@@ -147,6 +158,7 @@ class _Builder:
         url = self._url(entry)
         base = url or entry.base or self._base
         summary, content = self._markup(entry.summary, base), self._markup(entry.content, base)
+        # Many feeds write the same text into description and content:encoded; it would be stored twice.
         if summary == content:
             summary = "" if content else summary
         texts = (plain_text(content), plain_text(summary))
@@ -155,17 +167,20 @@ class _Builder:
         details = details_of(
             entry, updated, lambda address: absolute(entry.base or self._base, address), self._limits
         )
+        # Only for RSS: in Atom `updated` is the time of an edit, and would date old entries anew.
         if published is None and self._raw.format.startswith("rss"):
             published = updated  # RSS has one date; dc:date and atom:updated stand for it if it is missing.
         return Entry(
             identity=identity,
             url=url,
             title=_title(entry.title, entry.title_kind, self._limits),
+            # Feeds of one author name it once, at the top.
             author=_person(entry.author) or self._author,
             published=published,
             updated=updated,
             summary=summary,
             content=content,
+            # Feeds put the whole article into either of the two fields.
             text=max(texts, key=len),
             language=language_tag(entry.language) or self.language,
             categories=self._categories(entry),
@@ -176,6 +191,7 @@ class _Builder:
     def _markup(self, markup: Markup, base: str) -> str:
         """Return sanitised HTML of a field, "" when nothing is left."""
         value = markup.value[: self._limits.markup]
+        # miniflux 510: descriptions of films on YouTube are plain text whose lines ran into one.
         if "\n" in value and not _TAG.search(value):
             value = _with_breaks(value, literal=markup.literal)
         elif markup.literal and "<" in value and not looks_like_html(value):
@@ -229,6 +245,7 @@ def _shared_identities(entries: Sequence[RawEntry]) -> frozenset[str]:
             continue
         link, title = next((x.href for x in entry.links), ""), entry.title.strip()
         first_link, first_title = first.setdefault(entry.identity, (link, title))
+        # Both must differ: an article whose title was corrected keeps its guid and its link.
         if link != first_link and title != first_title:
             shared.add(entry.identity)
     return frozenset(shared)
@@ -255,6 +272,7 @@ def _newest(
     by_identity: dict[str, RawEntry], count: int, epoch: Callable[[str], float | None]
 ) -> dict[str, RawEntry]:
     """Return the newest entries, in document order; undated ones count as old, ties by position."""
+    # Undated entries of a feed that dates others are usually old announcements.
     dates = {k: epoch(e.published) or epoch(e.updated) or float("-inf") for k, e in by_identity.items()}
     newest = set(sorted(by_identity, key=lambda k: -dates[k])[:count])
     return {k: e for k, e in by_identity.items() if k in newest}
@@ -262,6 +280,7 @@ def _newest(
 
 def _person(text: str) -> str:
     """Remove markup, and the mail address that RSS puts beside a name; an address alone stays."""
+    # RSS writes "mail@host (Name)"; the address is nothing for a list of articles.
     line = plain_line(text)[:300]
     return plain_byline(line) or (line if "@" in line else "")
 
@@ -274,6 +293,7 @@ def _digest(text: str) -> str:
 def _minutes(text: str) -> float | None:
     """Convert a ttl to seconds, None when it is missing, not positive or absurd."""
     minutes = whole_number(text, MAX_COUNT)
+    # More than a year of minutes is a mistake or a wish never to be visited.
     return minutes * 60.0 if 0 < minutes <= 525600 else None
 
 
@@ -287,6 +307,7 @@ def _period(period: str, frequency: str) -> float | None:
 
 def _hours(texts: list[str]) -> tuple[int, ...]:
     """Return hours of day; RSS 0.91 counted from 1 to 24."""
+    # 24 is midnight there.
     return tuple(sorted({int(t) % 24 for t in texts if t.isascii() and t.isdigit() and int(t) <= 24}))
 
 

@@ -87,6 +87,7 @@ def seconds(text: str) -> int:
     """Return a duration, written as seconds or as H:MM:SS or MM:SS, in seconds; 0 for anything else."""
     text = text.strip()
     if number := _SECONDS.fullmatch(text):
+        # AntennaPod 4162: an empty duration, or one with fractions, must not fail.
         return min(int(number[1]), MAX_SECONDS)
     if clock := _CLOCK.fullmatch(text):
         hours, minutes, remainder = (int(part or 0) for part in clock.groups())
@@ -101,6 +102,7 @@ def _image(images: Iterable[RawLink], resolve: Resolve) -> tuple[str, int, int]:
         for image in images
         if (url := resolve(image.href))
     ]
+    # Lists show the picture large, and feeds often name small thumbnails beside it.
     return max(sized, key=lambda image: image[1], default=("", 0, 0))
 
 
@@ -138,6 +140,7 @@ def _terms(terms: Iterable[tuple[str, str, str]], limits: Limits) -> tuple[Categ
     cleaned = (
         CategoryTerm(_line(term, limits.name), _line(scheme, limits.name), _line(label, limits.name))
         for term, scheme, label in terms
+        # A bare term is in the article's categories already.
         if scheme.strip() or (label.strip() and label.strip() != term.strip())
     )
     return tuple(dict.fromkeys(term for term in cleaned if term.term))[:MAX_LISTED]
@@ -157,6 +160,7 @@ def _time(at: float | None) -> str:
         return ""
     try:
         return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+    # Years beyond 9999, which some feeds do claim.
     except (OverflowError, ValueError, OSError):
         return ""
 
@@ -173,4 +177,5 @@ def _line(text: str, longest: int = _NAME_LENGTH) -> str:
 def whole_number(text: str, limit: int) -> int:
     """Return a whole number up to `limit`, 0 for anything else."""
     text = text.strip()
+    # isdigit alone lets superscripts through, which int refuses.
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 and int(text) <= limit else 0

@@ -21,6 +21,7 @@ from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import text_of, whole_tree
 from crawler.text.characters import storable
 
+# Lower is likelier: types that only feeds have, then JSON and XML, which name many other things, too.
 _TYPES = {
     "application/rss+xml": 0,
     "application/atom+xml": 0,
@@ -35,6 +36,7 @@ _TYPES = {
 }
 _OWN_TYPE, _UNTYPED = 1, 4
 _ANCHOR = 10
+# wp-calypso 752: a page that names the feed of its comments beside that of its posts.
 _COMMENTS = 5
 _MAX_DECLARED = 5
 _LIKELY = re.compile(
@@ -43,6 +45,7 @@ _LIKELY = re.compile(
     re.IGNORECASE,
 )
 _COMMENT_FEED = re.compile(r"comment|kommentar|comentari|commentaire|коммент|评论|コメント", re.IGNORECASE)
+# WordPress links its API and oEmbed as alternates of the page, with a feed's type of JSON.
 _JSON_API = re.compile(r"/wp-json/|oembed", re.IGNORECASE)
 
 
@@ -69,6 +72,7 @@ def _of_page(body: bytes, url: str, content_type: str) -> tuple[FeedLink, ...]:
     try:
         # Megabytes of scripts before the link count for nothing.
         text = shown(text_of(body, content_type))[
+            # NetNewsWire 4124: a large page whose link stands behind its scripts.
             : LIMITS.discovery_bytes
         ]  # megabytes of scripts count for none
         root = whole_tree(text, LIMITS.link_elements)
@@ -96,6 +100,7 @@ def declared_feeds(root: etree._Element, url: str) -> tuple[FeedLink, ...]:
 def _ranked(
     candidates: Iterator[tuple[etree._Element, int]], root: etree._Element, url: str
 ) -> tuple[FeedLink, ...]:
+    # liferea 87: relative links of a page with a <base> led to nowhere.
     base = next((b for e in root.iter("base") if (b := absolute(url, e.get("href") or ""))), url)
     ranked: dict[str, tuple[int, FeedLink]] = {}
     for element, kind in islice(candidates, LIMITS.candidates):
@@ -106,6 +111,7 @@ def _ranked(
             link, _title(element), storable((element.get("type") or "").strip().lower()[:100])
         )
         rank = kind + (_COMMENTS if _COMMENT_FEED.search(f"{feed_link.title} {link}") else 0)
+        # A page may link a feed in its head and once more as an anchor; the better rank counts.
         if link not in ranked or rank < ranked[link][0]:
             ranked[link] = (rank, feed_link)
     ordered = sorted(ranked.values(), key=lambda pair: pair[0])
@@ -124,6 +130,7 @@ def _named(element: etree._Element) -> int | None:
     """Return the rank of a link element, None when it names no feed."""
     rels = set((element.get("rel") or "").lower().split())
     kind = (element.get("type") or "").partition(";")[0].strip().lower()
+    # HTML5 once had rel=feed without a type (Allen-B1/news 77).
     if "feed" in rels and not kind:
         return _UNTYPED
     return _TYPES.get(kind) if rels & {"alternate", "feed"} else None
@@ -131,6 +138,7 @@ def _named(element: etree._Element) -> int | None:
 
 def _guessed(element: etree._Element) -> int | None:
     """Return the rank of an anchor, None when it does not look like a feed's."""
+    # miniflux 2844: a feed that only an anchor with a type names.
     if (element.get("type") or "").strip().lower() in _TYPES:
         return _ANCHOR
     return (

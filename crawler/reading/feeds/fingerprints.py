@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from crawler.reading.documents import Entry, FeedDocument
 
 _RECORD = struct.Struct("8s4s")
+# 60 KB at 12 bytes each, which travel with every assignment.
 MAX_RECORDS = 5_000  # records that merged ones may grow to
 _MIN_MOVED = 3
 """Entries of known titles and new addresses from which a site has moved its articles."""
@@ -58,6 +59,7 @@ def compare_titles(document: FeedDocument, known_records: bytes) -> FeedDocument
     ]
     unknown = [(entry, title) for entry, key, title in listed_records if key not in contents]
     renamed = [entry for entry, title in unknown if title in titles]
+    # At least three: one or two known titles are columns such as "Weekly links".
     are_moved = len(renamed) >= _MIN_MOVED and 2 * len(renamed) > len(unknown)
     new = tuple(entry for entry, title in unknown if not (are_moved and title in titles))
     edited = tuple(
@@ -100,6 +102,7 @@ def merged(new: bytes, known_records: bytes, limit: int = MAX_RECORDS) -> bytes:
     """Merge the records of both, at most `limit`; `new` comes first and replaces what is known of it."""
     records = dict(_unpacked(known_records))
     replaced = dict(_RECORD.iter_unpack(new))
+    # Known ones last, so that the limit drops what left the document longest ago.
     remaining = [(key, content) for key, content in records.items() if key not in replaced]
     return b"".join(_RECORD.pack(*record) for record in [*replaced.items(), *remaining][:limit])
 
@@ -111,5 +114,6 @@ def _key(entry: Entry) -> bytes:
 
 def _content(entry: Entry) -> bytes:
     """Return 4 bytes of the digest of an entry's content."""
+    # Without `updated`: programs that stamp it at each visit would make an edit of every entry.
     fields = (entry.title, entry.url, repr(entry.published), entry.summary, entry.content)
     return _digest("\0".join(fields), 4)

@@ -35,8 +35,10 @@ _LAZY = (
     "data-echo",
 )  # fmt: skip
 _LAZY_SETS = ("data-srcset", "data-lazy-srcset")
+# FreshRSS 877: lazy loaders put a placeholder as data: into src, and readers saw nothing else.
 _NO_PICTURE = ("data:", "about:", "blob:", "javascript:")
 _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)[wx],?")
+# Some write a srcset without a blank after the comma; a comma within an address is no separator.
 _GLUED = re.compile(r"(?<=[0-9][wx]),(?=\S)")
 _LONGEST = 4_000
 _SOURCES = 20
@@ -51,6 +53,7 @@ def rebuilt(fragment: str, levels: int) -> str | None:
         root = html.document_fromstring(data, parser=parser)
     except (etree.XMLSyntaxError, etree.ParserError):
         return None
+    # Two levels more for html and body.
     if deeper(root, levels + 2):
         return None
     drop_hidden(root)
@@ -80,6 +83,7 @@ def _show_images(root: html.HtmlElement) -> None:
     fallbacks = list(root.iter("noscript"))
     if not fallbacks:
         return
+    # Readability4J 18: the picture in noscript is the same one as the lazy picture before it, shown twice.
     hidden = {image for fallback in fallbacks for image in fallback.iter("img")}
     sources = {image.get("src") for image in root.iter("img") if image not in hidden}
     for fallback in fallbacks:
@@ -155,6 +159,7 @@ def _vet_formulas(root: html.HtmlElement) -> None:
             name = _local(element)
             if name in MATH or name in _ANNOTATIONS:  # others, which may be no names at all, end the formula
                 element.tag = name
+            # An annotation may hold HTML, where parsers leave MathML.
             if element.tag in _ANNOTATIONS and element is not formula:
                 element.drop_tree()
         if not formula.text_content().strip() or not all(_known(element) for element in formula.iter()):

@@ -16,6 +16,7 @@ def read_json(data: bytes, limits: Limits) -> RawFeed:
     if _more_values(data, limits.feed_elements):
         raise ReadingError("too-large", f"more than {limits.feed_elements} values")
     try:
+        # strict=False: feeds hold raw line breaks in their strings.
         document = json.loads(data.decode("utf-8", "replace"), strict=False)
     except RecursionError as error:
         raise ReadingError("too-deep", "JSON nested too deeply") from error
@@ -25,6 +26,7 @@ def read_json(data: bytes, limits: Limits) -> RawFeed:
         raise ReadingError("not-a-feed", "JSON, but no object")
     version = document.get("version")
     items = document.get("items")
+    # Any JSON of an API has lists; without items only the version tells a feed.
     if not isinstance(items, list) or not (items or "jsonfeed.org" in str(version)):
         raise ReadingError("not-a-feed", "JSON without a feed's list of items")
     return _feed("json1.0" if str(version).rstrip("/").endswith("/1") else "json1.1", document, items, limits)
@@ -34,6 +36,7 @@ def _more_values(data: bytes, limit: int) -> bool:
     """Return whether JSON holds more values than `limit`, without making any: each would take 60 bytes."""
     if _separators(data) <= limit:
         return False
+    # Escapes first, so that the quotes that remain are those around strings.
     bare = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     return bare.count(b'"') > 4 * limit or sum(map(_separators, bare.split(b'"')[::2])) > limit
 
@@ -63,6 +66,7 @@ def _feed(kind: str, document: dict[str, Any], items: list[Any], limits: Limits)
 
 def _entry(item: dict[str, Any]) -> RawEntry:
     """Read one item."""
+    # A linked list leads to its own page, and names the page that it is about in external_url.
     link = _text(item, "url") or _text(item, "external_url")
     about = _text(item, "external_url")
     content = _text(item, "content_html")
@@ -104,6 +108,7 @@ def _entry(item: dict[str, Any]) -> RawEntry:
 def _text(values: dict[str, Any], key: str) -> str:
     """Return a string or number as stripped text."""
     value = values.get(key)
+    # nextcloud-news 572: ids that are numbers. bool is an int to Python and no text.
     return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
@@ -126,6 +131,7 @@ def _people(values: dict[str, Any]) -> str:
     people = _dicts(values, "authors") or [
         author for author in [values.get("authors")] if isinstance(author, dict)
     ]
+    # JSON Feed 1.1 renamed author to authors; feeds have either, or an empty new one beside the old.
     if not any(_text(person, "name") for person in people) and isinstance(values.get("author"), dict):
         people = [values["author"]]
     return ", ".join(dict.fromkeys(name for p in people if (name := _text(p, "name"))))

@@ -23,6 +23,7 @@ from crawler.reading.hidden import may_hide
 from crawler.reading.limits import LIMITS
 from crawler.text.characters import storable
 
+# With fewer tags nothing nests so deep that nh3 needs noticeable time.
 _MANY_TAGS = 200
 _TAGS = {
     "a", "abbr", "acronym", "article", "aside", "b", "bdi", "bdo", "big", "blockquote", "br",
@@ -43,6 +44,7 @@ _ATTRIBUTES = {
     "th": {"colspan", "rowspan", "scope"},
     "time": {"datetime"},
 }
+# Their text is code or a label, which would stand in the article once the tag is gone.
 _WITH_CONTENT = {
     "script", "style", "svg", "math", "iframe", "frameset", "object", "embed", "applet", "noscript",
     "noembed", "noframes", "template", "title", "head", "textarea", "select", "xmp", "plaintext",
@@ -66,6 +68,7 @@ BLOCK = (
     "table tbody td tfoot th thead tr ul"
 ).replace(" ", "|")
 _BLOCKS = frozenset(BLOCK.split("|"))
+# Possessive (*+): a tag that never ends would be tried again from each of its attributes.
 _TAG = re.compile(r"</?([a-z][a-z0-9]*+)[^>\"]*+(?:\"[^\"]*+\"[^>\"]*+)*+>")
 _HIDDEN = re.compile(r"<(!--|script\b|style\b)")
 _CLOSING = {"!--": "-->", "script": "</script>", "style": "</style>"}
@@ -77,6 +80,7 @@ INLINE = (
 _KNOWN_TAG = re.compile(rf"</?(?:{INLINE}|{BLOCK})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 REFERENCE = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
 _MAIL_IMAGE = re.compile(r"src=\"\s*mailto:", re.IGNORECASE)
+# HTML knows no <iframe/>: a browser takes all that follows for its content.
 _SELF_CLOSED = re.compile(
     r"(<(?:applet|embed|frameset|head|iframe|noembed|noframes|noscript|object|script|select|style|template|textarea"
     r"|title|xmp)(?:\s(?:[^<>\"']|=\s*\"[^\"<]*\"|=\s*'[^'<]*')*)?)/>",
@@ -132,6 +136,7 @@ class Sanitiser:
         with more than LIMITS.attributes in one tag, comes back as text.
         """
         fragment = storable(fragment)
+        # Most titles and many summaries: no cleaner is needed.
         if "<" not in fragment and "&" not in fragment:
             return fragment.replace(">", "&gt;").strip()
         self._base = base
@@ -147,16 +152,20 @@ class Sanitiser:
         if len(fragment) > _LONG and _crowded(fragment):
             fragment = _as_text(fragment)
         else:
+            # XHTML in feeds closes elements in their own tag.
             fragment, empty = _SELF_CLOSED.subn(r"\1 />", fragment) if "/>" in fragment else (fragment, 0)
             if empty or fragment.count("<") > _MANY_TAGS or _is_shaped(fragment) or may_hide(fragment):
                 tree = rebuilt(fragment, LIMITS.markup_depth)
                 formulas = tree is not None and "<math" in tree
                 fragment = _as_text(fragment) if tree is None else tree
         safe = str(_cleaner(pages=self._pages, formulas=formulas).clean(fragment)).strip()
+        # Cleaned a second time without formulas, because markup that moved between parsers is how sanitisers
+        # are fooled.
         if formulas and _is_mixed(safe):
             safe = str(_cleaner(pages=self._pages).clean(safe)).strip()
         if references:  # by number they may stand for anything
             safe = storable(safe)
+        # Only then with a filter in Python, which every attribute would have to pass.
         if "mailto:" in safe.lower() and _MAIL_IMAGE.search(safe):
             checked = _cleaner(pages=self._pages, formulas=formulas, images_checked=True)
             safe = str(checked.clean(safe)).strip()
@@ -168,6 +177,7 @@ class Sanitiser:
             return reference
         address = absolute(self._base, reference)
         growth = max(len(address) - len(reference), 0)
+        # A base of 400,000 characters times thousands of links is more than there is.
         if not address or growth > min(self._left, self._room):
             return None
         self._left -= growth
@@ -195,7 +205,9 @@ def _cleaner(*, pages: bool, formulas: bool = False, images_checked: bool = Fals
         | (_PAGE_ATTRIBUTES if pages else {}),
         clean_content_tags=_WITH_CONTENT - {"math"} if formulas else _WITH_CONTENT,
         url_schemes={"http", "https", "mailto"},
+        # By a context variable: the cached cleaner is shared, the base is each document's own.
         url_relative=lambda reference: _working.get().resolved(reference),
+        # Articles of strangers must neither reach the reader's window nor learn where it came from.
         link_rel="noopener noreferrer nofollow",
         attribute_filter=attribute_filter,
         allowed_classes=None if pages else {"a": {"embed"}},
@@ -232,6 +244,7 @@ def _crowded(fragment: str) -> bool:
 
     Where every `<` begins a tag that all parsers read alike, and with few attributes, no parser is needed.
     """
+    # 50,000 attributes in one tag (table of poisons) take parsers seconds; sound tags need no census.
     if len(_SOUND_TAG.findall(fragment)) == fragment.count("<"):
         return False
     try:
@@ -268,11 +281,13 @@ def _as_text(fragment: str) -> str:
 def shown(text: str) -> str:
     """Remove comments, scripts and styles in linear time. Unclosed ones stay."""
     lower, pieces, position = text.lower(), [], 0
+    # Some capitals are longer in small letters, and positions would no longer fit.
     if len(lower) != len(text):
         lower = text
     while opening := _HIDDEN.search(lower, position):
         mark = _CLOSING[opening[1]]
         end = lower.find(mark, opening.end())
+        # An unclosed comment would otherwise swallow the whole rest.
         if end < 0:
             break
         pieces.append(text[position : opening.start()])

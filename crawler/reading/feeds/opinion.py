@@ -73,6 +73,7 @@ def second_opinion(
     read, and for what it cannot read: only two readings make a disagreement. Never raises. Returns at most
     `limit` of a kind.
     """
+    # At the limit ours left entries out, and the numbers differ on purpose.
     if document.format.startswith("json") or document.size >= LIMITS.entries:
         return ()
     try:
@@ -87,6 +88,7 @@ def second_opinion(
 
 def _theirs(data: bytes, content_type: str, url: str) -> list[_Theirs] | None:
     """Return the entries that feedparser finds, None if it finds no feed. It gets no name to open."""
+    # feedparser opens what looks like an address or a file; a stream is only read.
     parsed = feedparser.parse(
         io.BytesIO(data),
         response_headers={"content-location": url, "content-type": content_type or "application/xml"},
@@ -114,6 +116,7 @@ def _their(entry: Any) -> _Theirs:
         identity=storable(str(dict.get(entry, "id") or "")).strip(),
         title=str(dict.get(entry, "title") or "").strip(),
         links=tuple(dict.fromkeys(link for x in addresses if x and (link := absolute("", str(x))))),
+        # Years before 1900 are placeholders such as Hugo's empty date.
         dates=tuple(float(calendar.timegm(t)) for t in times if t and t[0] >= 1900),
     )
 

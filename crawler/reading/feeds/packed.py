@@ -21,12 +21,14 @@ def from_base64(text: str, *, certain: bool) -> str | None:
         return None
     packed = "".join(text.split())
     try:
+        # Padding is often left off; where packing is only guessed, it must be exact.
         body = base64.b64decode(packed + "=" * (-len(packed) % 4) if certain else packed, validate=True)
     except (binascii.Error, ValueError):
         return None
     try:
         text_within = body.decode("utf-8")
     except UnicodeDecodeError:
+        # Atom 0.3 is of a time when weblogs were in windows-1252.
         return body.decode("cp1252", "replace") if certain else None
     if certain:
         return text_within

@@ -29,6 +29,7 @@ def parse_feed(body: bytes, *, url: str, content_type: str = "", limits: Limits 
     """
     body = without_gzip(body, limits.bytes)
     data, sound = to_utf8(body, content_type)
+    # By the bytes: servers send JSON Feed as application/json, text/html and text/plain.
     if data[:4096].lstrip()[:1] == b"{":
         return document(read_json(data, limits), url, limits, well_formed=sound)
     if not is_feed_root(data):
@@ -44,11 +45,13 @@ def _read(data: bytes, url: str, limits: Limits) -> tuple[RawFeed | None, bool]:
     try:
         return read_xml(parse_xml(data, url, limits), url, limits), True
     except etree.XMLSyntaxError as error:
+        # Mending takes several passes over the text; large ill-formed documents are mostly no feeds.
         if len(data) > limits.mended_bytes:
             raise ReadingError("malformed", str(error)[:200]) from error
         text = repair(data.decode("utf-8", "replace"))
     try:
         return read_xml(parse_xml(text.encode("utf-8", "replace"), url, limits), url, limits), False
+    # elfeed 411: HTML in a description that was not escaped; feedparser gets along with it.
     except etree.XMLSyntaxError as error:
         raw = read_tolerantly(text, limits)
         if raw is None or not (raw.entries or raw.title):

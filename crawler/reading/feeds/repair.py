@@ -31,6 +31,7 @@ NAMESPACES = {
 ROOT = re.compile(r"<((?:[\w-]+:)?(?:rss|rdf|feed|channel))(?=[\s>])", re.IGNORECASE)
 _OPENING = re.compile(r"<!(?:\[CDATA\[|--)")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+# Bounded lengths: an ampersand before a long word would be searched from each of its letters.
 _REFERENCE = re.compile(
     r"&(?!(?:amp|lt|gt|quot|apos);)(?:#(\d{1,7}|[xX][0-9a-fA-F]{1,6});|([A-Za-z][A-Za-z0-9]{1,30};))?"
 )
@@ -46,6 +47,7 @@ def repair(text: str) -> str:
     return _declared("".join(pieces), pieces[::2])
 
 
+# In CDATA an ampersand is a character, and mending it would show "&amp;" to readers.
 def sections(text: str) -> list[str]:
     """Split the text so that every second piece is a CDATA section or comment, in linear time.
 
@@ -65,6 +67,7 @@ def sections(text: str) -> list[str]:
 def _trimmed(text: str) -> str:
     """Cut the text to the root element: nothing before or behind it carries data."""
     root = ROOT.search(text)
+    # PHP writes its warnings before the declaration, where XML allows nothing.
     if not root:
         return text
     end = text.rfind(f"</{root[1]}")
@@ -87,6 +90,7 @@ def _legal(reference: re.Match[str]) -> str:
 def _declared(text: str, outside: list[str]) -> str:
     """Add namespace declarations to the root for the prefixes that are used without one."""
     used = {a or b for piece in outside for a, b in _PREFIX.findall(piece)}
+    # elfeed 411: a prefix without declaration makes the whole document ill-formed.
     missing = sorted(used - set(_DECLARED.findall(text)) - {"xml", "xmlns"})[:50]
     root = ROOT.match(text)
     if not missing or not root:

@@ -8,6 +8,7 @@ import re
 
 from crawler.reading.mime import known_binary
 
+# The internal DTD may hold > within quotes and brackets.
 _PROLOG = re.compile(
     rb"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?:[^\[>\"']|\"[^\"]*\"|'[^']*'|\[(?:[^\]\"']|\"[^\"]*\"|'[^']*')*\])*>)",
     re.DOTALL | re.IGNORECASE,
@@ -24,12 +25,14 @@ _KNOWN_ROOTS = {
     "svg": "an SVG image",
     "opensearchdescription": "an OpenSearch description",
 }
+# Comments and licences of some kilobytes stand before the root; more is no feed.
 _WINDOW = 65536
 
 
 def looks_like_html(body: bytes, content_type: str = "") -> bool:
     """Return whether a body is HTML: by its bytes (servers call feeds text/html), else by the header."""
     root = root_name(body)
+    # Servers send feeds as text/html, so that the root element decides.
     if root in _FEED_NAMES or root in _KNOWN_ROOTS:
         return False
     if _HTML.search(body, 0, _WINDOW):
@@ -48,6 +51,7 @@ def is_feed_root(body: bytes) -> bool:
 def root_name(body: bytes) -> str:
     """Return the lower-case local name of the first element behind declarations and comments, or ""."""
     position = 3 if body.startswith(b"\xef\xbb\xbf") else 0
+    # A document of nothing but comments must end, too.
     for _ in range(50):
         match = _PROLOG.match(body, position, position + _WINDOW)
         if not match:

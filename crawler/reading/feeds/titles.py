@@ -19,6 +19,7 @@ Kind = Literal["", "text", "html"]
 _MAX_LINE_CHARACTERS = 8_000
 _TAG = re.compile(rf"<(/?)({INLINE}|{BLOCK})((?:\s[^<>]*)?)/?>", re.IGNORECASE)
 _BLOCKS = frozenset(BLOCK.split("|"))
+# These need no end, so that one of them alone may be markup.
 _VOID = {"br", "hr", "img", "wbr"}
 _OPEN_ENDED = {"p", "li", "dt", "dd", "td", "th", "tr", "option"}
 
@@ -32,10 +33,12 @@ def plain_line(text: str, kind: Kind = "") -> str:
     text = text[:_MAX_LINE_CHARACTERS]
     if kind != "text" and "<" in text:
         text = _unmarked(shown(text))
+    # Twice at most, or "&amp;amp;lt;" in a title about HTML would vanish.
     for _ in range(2):
         if "&" not in text or not REFERENCE.search(text):
             break
         text = html.unescape(text)
+        # RSS does not say what its titles are (simplepie 637).
         if kind == "" and "<" in text:
             text = _unmarked(text)
     return " ".join(storable(text).split())

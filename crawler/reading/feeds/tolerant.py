@@ -37,6 +37,7 @@ _DAY = re.compile(r"<day>\s*([A-Za-z]{3,9})\s*</day", re.IGNORECASE)
 def read_tolerantly(text: str, limits: Limits) -> RawFeed | None:
     """Return an ill-formed feed's fields, None when it has none. Raises ReadingError: too-deep, malformed."""
     text = _INHERITED.sub(" ", text[: limits.tolerant_bytes])
+    # Each unclosed element stays on feedparser's stack.
     if _drift(text) > limits.unclosed_depth:
         raise ReadingError("too-deep", f"more than {limits.unclosed_depth} levels of unclosed elements")
     try:
@@ -78,6 +79,7 @@ def _feed(version: str, channel: Any, entries: list[Any], text: str) -> RawFeed:
         update_period=_plain(channel, "sy_updateperiod"),
         update_frequency=_plain(channel, "sy_updatefrequency"),
         links=_links(channel),
+        # From the text, for feedparser keeps no list of them.
         skip_hours=_HOUR.findall(text)[:24],
         skip_days=_DAY.findall(text)[:7],
         entries=[_entry(e) for e in entries],
@@ -90,6 +92,7 @@ def _entry(entry: Any) -> RawEntry:
     detail = entry.get("summary_detail") or {}
     return RawEntry(
         identity=_plain(entry, "id"),
+        # feedparser makes a link of a guid; only without another link it is the article's.
         permalink=bool(entry.get("guidislink", "id" in entry and not entry.get("links"))),
         links=_links(entry),
         title=_plain(entry, "title"),

@@ -23,13 +23,17 @@ from crawler.reading.feeds.repair import NAMESPACES
 from crawler.reading.feeds.titles import Kind
 from crawler.reading.limits import Limits
 
+# The prefix xml needs no declaration, so that lxml always spells it by its namespace.
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _FLASH = "application/x-shockwave-flash"
 """The type of players that no browser plays any more; YouTube's feeds still name them."""
 _REPLIES = "{http://purl.org/syndication/thread/1.0}count"
+# A limit of libxml2 is no fault that mending could help.
 _RESOURCE_LIMIT = 114  # XML_ERR_RESOURCE_LIMIT of libxml2
 _DEPTH = 256  # of libxml2, too
+# libxml2 compares each attribute of an element with all others before it.
 _MANY_ATTRIBUTES = re.compile(rb"<[^<>=\s]+(?:\s+[^<>=\s\"']+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')){1000}")
+# Podcast feeds spell the namespaces with capitals, http or https, and with or without a slash.
 _PREFIXES = {re.sub(r"^https?://|[/#]+$", "", uri.lower()): prefix for prefix, uri in NAMESPACES.items()} | {
     "search.yahoo.com/mrss": "media",
     "github.com/Podcastindex-org/podcast-namespace/blob/main/docs/1.0.md".lower(): "podcast",
@@ -74,6 +78,7 @@ def parse_xml(data: bytes, url: str, limits: Limits) -> etree._Element:
         raise ReadingError("too-large", f"an element with more than {limits.feed_attributes} attributes")
     try:
         if data.count(b"<") > limits.feed_elements:
+            # Counted by a target first, which builds no tree of them.
             etree.fromstring(
                 data,
                 _parser(target=ElementCounter(limits.feed_elements, limits.feed_attributes)),
@@ -98,6 +103,7 @@ def read_xml(root: etree._Element, url: str, limits: Limits) -> RawFeed | None:
 def _parser(**options: Any) -> etree.XMLParser:
     """Create libxml2's parser, with the strictest options and no access to files or network."""
     return etree.XMLParser(
+        # The bytes are UTF-8 by now, whatever the declaration says (spaRSS 207: a header says GBK).
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
         huge_tree=False, recover=False, remove_comments=True, remove_pis=True, **options,
     )  # fmt: skip
@@ -128,6 +134,7 @@ class _Reader:
             return "atom0.3" if "purl.org/atom/ns" in self._own else "atom1.0"
         if name == "entry" and _prefix(self._own) == "atom":
             return "atom0.3" if "purl.org/atom/ns" in self._own else "atom1.0"
+        # Linked data is RDF as well; without items of RSS it is no feed.
         if name == "rdf" and (self._channel() is not None or self._has_items()):
             netscape = any("netscape.com" in str(e.tag) for e in self._root)
             return "rss0.90" if netscape else "rss1.0"
@@ -180,9 +187,11 @@ class _Reader:
         """Yield items and entries in document order, wherever they are (RSS 1.0 has them outside the
         channel).
         """
+        # Ten times the limit: the newest of too many are chosen later, by date.
         count = 0
         for element in self._root.iter("{*}item", "{*}entry", "{*}Item", "{*}Entry"):
             parent = element.getparent()
+            # An item inside an item is a part of it and no article.
             nested = parent is not None and self._key(str(parent.tag)) in ("item", "entry")
             if nested or self._key(str(element.tag)) not in ("item", "entry"):
                 continue
@@ -197,6 +206,7 @@ class _Reader:
         guid = self._named(fields, "guid", "id")
         identity = self._text(guid) if guid is not None else ""
         about = next((v for k, v in item.attrib.items() if str(k).endswith("}about")), "")
+        # RSS 2.0: a guid is a permalink unless it says otherwise.
         declared = "" if guid is None else (guid.get("isPermaLink") or "").strip().lower()
         title, title_kind = self._title(fields, "title", "dc:title", "media:title")
         return RawEntry(
@@ -207,6 +217,8 @@ class _Reader:
             title=title,
             title_kind=title_kind,
             author=self._people(fields, *self._authors),
+            # Dublin Core does not say which time dc:date is; as `updated` it still dates RSS without a
+            # pubDate.
             published=self._first(fields, "pubdate", "published", "issued", "dcterms:issued"),
             updated=self._first(fields, "updated", "modified", "dcterms:modified", "dc:date"),
             summary=self._markup(
@@ -281,6 +293,7 @@ class _Reader:
             return (element.text or "").strip()
         if self._based:
             self._resolve(element)
+        # Markup that was not escaped (elfeed 411) is part of the text, with its tags.
         pieces = [element.text or ""]
         for child in element:
             if isinstance(child, etree._Entity):
@@ -309,6 +322,8 @@ class _Reader:
     def _entity(self, reference: etree._Entity) -> str:
         """Return an entity of HTML, or one of the document's own when it is short and names no other."""
         text = html.unescape(reference.text or "")
+        # Declared entities are the other half of "entities in entities" (billion laughs), so only short plain
+        # ones count.
         if not text.startswith("&") or text == "&":
             return text
         dtd = self._root.getroottree().docinfo.internalDTD
@@ -334,6 +349,7 @@ class _Reader:
             text = self._text(element)
             unpacked = from_base64(text, certain=packed)
             return text if unpacked is None else unpacked
+        # A picture as content is no text to read.
         if "/" in kind and not kind.endswith("xml"):  # Atom packs other media types (RFC 4287, 4.1.3.3)
             is_file = not kind.startswith("application/")
             return "" if is_file else from_base64(self._text(element), certain=False) or ""
@@ -353,6 +369,7 @@ class _Reader:
                     e.get("length") or "",
                 )
         files = fields.get("enclosure", ())
+        # FeedBurner's enclosure leads over a counter; the original is named once for an item.
         counted = self._first(fields, "feedburner:origenclosurelink") if len(files) == 1 else ""
         for e in files:
             if address := counted or e.get("url") or e.get("href"):
@@ -361,7 +378,9 @@ class _Reader:
     def _media(self, fields: Fields) -> Iterator[RawLink]:
         """Yield Media RSS content, which serves as an enclosure."""
         for e in fields.get("media:content", ()):
+            # YouTube's feeds name a Flash player as the film.
             if (address := e.get("url")) and e.get("type") != _FLASH:
+                # A description of a file stands in the media element, not in the item.
                 inner = self._fields(e) if len(e) else {}
                 yield RawLink(
                     str(address), "enclosure", e.get("type") or "", e.get("fileSize") or "",
@@ -411,6 +430,7 @@ class _Reader:
         for e in islice(fields.get("media:content", ()), 20):
             if len(e):
                 thumbnails += self._fields(e).get("media:thumbnail", ())
+        # Some thumbnails write their address as text.
         for e in islice(thumbnails, 20):
             if address := e.get("url") or self._text(e):
                 yield RawLink(str(address), width=e.get("width") or "", height=e.get("height") or "")
@@ -559,6 +579,7 @@ def _short(text: str | None) -> str:
     return (text or "")[:100]
 
 
+# Undeclared and unknown ones are None, so that their elements are skipped.
 def _prefix(space: str) -> str | None:
     """Return our prefix for a namespace name, whose spelling varies in the field."""
     return _PREFIXES.get(re.sub(r"^https?://|[/#]+$", "", space.strip().lower()))

@@ -9,6 +9,7 @@ from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import media_type, text_of, whole_tree
 
 MAX_CHARACTERS = 3_000_000
+# What would load or run something in the browser of the person who chooses.
 _DROPPED = (
     "script", "noscript", "template", "iframe", "frame", "frameset", "object", "embed", "applet", "base",
     "link", "meta", "audio", "video", "source", "track", "portal", "fencedframe",
@@ -49,4 +50,5 @@ def _remove(element: html.HtmlElement) -> None:
         before.tail = (before.tail or "") + tail
     else:
         parent.text = (parent.text or "") + tail
+    # lxml removes the text behind an element with it.
     parent.remove(element)

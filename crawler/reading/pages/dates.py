@@ -13,6 +13,7 @@ _IN_NAME = re.compile(r"/[a-z]{0,2}((?:19|20)\d{2})(\d{2})(\d{2})(?=[_.-])", re.
 
 def moment_in_url(url: str) -> float | None:
     """Return midnight UTC of the day in a path such as /2024/05/17/, of the first without a day."""
+    # A date in a query is a search or a cache, not the day of the article.
     path = url.partition("?")[0]
     match = _IN_NAME.search(path) or _IN_PATH.search(path)
     if not match:

@@ -25,6 +25,7 @@ def extract_page(body: bytes, *, url: str, content_type: str = "") -> PageDocume
     """
     kind = media_type(body, content_type)
     text = text_of(body, content_type)
+    # As received, so that stored pages can be read again when terminals read better.
     packed = zlib.compress(body, 6)
     if kind == "text/plain":
         plain = text.strip()[: LIMITS.text]
@@ -36,6 +37,7 @@ def extract_page(body: bytes, *, url: str, content_type: str = "") -> PageDocume
     if root is None:
         return PageDocument(html=packed)
     metadata = read_metadata(root, url)
+    # Metadata is read before: hidden elements carry it.
     if may_hide(text):
         drop_hidden(root)
     words = main_text(root, metadata.description)
@@ -59,4 +61,5 @@ def _content(root: html.HtmlElement, text: str, title: str, url: str) -> str:
         content = Sanitiser(pages=True).clean(main_html(root, text, title, base), base)
     except (etree.LxmlError, ValueError):  # of names and addresses that no tree writes
         content = paragraphs(text)
+    # Markup of hundreds of kilobytes slows each list that shows it; the text says the same.
     return content if len(content) <= LIMITS.markup else paragraphs(text)[: LIMITS.markup]

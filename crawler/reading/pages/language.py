@@ -14,6 +14,7 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from crawler.isolation import memory
 from crawler.reading.language_tags import language_tag
 
+# Addresses are English to every model.
 _ADDRESS = re.compile(r"https?://\S+")
 _ASCII_LETTERS = re.compile(r"[A-Za-z]+")
 _HEARD = 2_000  # characters: more do not change the answer
@@ -38,6 +39,7 @@ def language_of(text: str, declared: str = "") -> str:
     guess, probability = _identifier().classify(sample)
     if _same(tag.partition("-")[0], guess):
         return tag
+    # Contradicting a page needs more certainty than naming a language where there is none.
     return str(guess) if probability >= (_SURE if tag else _LIKELY) else tag
 
 

@@ -19,6 +19,7 @@ from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import UNREAD
 from crawler.text.characters import storable
 
+# 200 divs around 50,000 paragraphs are a row of the table of poisons.
 _LARGE = 60_000  # elements and attributes: for more, trafilatura takes seconds
 _SHORT = 80  # characters: below this, the next way is tried too
 _MAX_BLOCKS = 40
@@ -27,6 +28,7 @@ _NOT_CONTENT = (
     "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button", "select",
     "svg", "iframe", "object",
 )  # fmt: skip
+# Links are what furniture consists of, so that words in them do not count.
 _NO_WORDS = UNREAD | {"a", "noscript"}
 _BLOCKS = ("article", "main", "section", "div", "td")
 _LINES = {
@@ -128,6 +130,7 @@ def _ways(root: html.HtmlElement) -> Iterator[str]:
 
 def _without_furniture(root: html.HtmlElement) -> html.HtmlElement:
     """Return a copy without link-heavy elements named as furniture, the tree itself without any."""
+    # A page without attributes names nothing; a copy of ten megabytes of text would be for nothing.
     if not any(element.attrib for element in root.iter()):  # names are values of attributes
         return root
     bare, has_furniture = copy.deepcopy(root), False
@@ -135,6 +138,8 @@ def _without_furniture(root: html.HtmlElement) -> html.HtmlElement:
         furniture = cast("list[html.HtmlElement]", expression(bare))
         counts = _outside_links(bare) if furniture else {}
         for element in furniture:
+            # Its parent went already, or it holds more than any furniture does: a story whose box is named
+            # "related".
             if element.getroottree().getroot() is not bare or counts.get(element, 0) >= _MUCH:
                 continue
             has_furniture = True
@@ -169,6 +174,7 @@ def _characters(text: str | None) -> int:
 def _extracted(root: html.HtmlElement) -> str:
     """Return trafilatura's text, "" when it finds none."""
     try:
+        # fast: its own fallbacks take several times as long, and ours follow.
         return trafilatura.extract(root, fast=True, include_comments=False, include_tables=True) or ""
     except Exception:  # nothing says what it raises on pages that were made to break it
         return ""

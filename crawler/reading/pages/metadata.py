@@ -26,6 +26,7 @@ _SEPARATOR = re.compile(r"\s+(?:[|•·»«–—:]|-|::|\|\||/)\s+")
 _ARTICLES = re.compile(
     r"(?:[A-Za-z]*Article|BlogPosting|Report|[A-Za-z]*WebPage|LiveBlogPosting|Review|Recipe)"
 )
+# twitter:creator is missing on purpose: it is an account, and often the site's.
 _AUTHORS = ("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author")
 _DATES = (
     "article:published_time", "og:published_time", "datepublished", "date", "dc.date", "dc.date.issued",
@@ -37,6 +38,7 @@ _BYLINE = re.compile(
 )
 _BY = re.compile(r"(?:written\s+by|by|von|par|por|door|di|da)[\s:]+", re.IGNORECASE)
 _PARTS = re.compile(r"\s*[·•|,]\s*")
+# Shops and search pages embed their whole state.
 _MAX_JSON = 300_000
 _MAX_NODES = 2_000
 _MAX_MARKED = 50  # elements named as the author's that are looked into
@@ -92,6 +94,7 @@ def _metas(root: html.HtmlElement) -> dict[str, str]:
 def _linked_data(root: html.HtmlElement) -> Iterator[dict[str, Any]]:
     """Yield schema.org nodes about articles in JSON-LD, before those of web pages. Broken JSON is skipped."""
     nodes: list[dict[str, Any]] = []
+    # Publishers' articles come before the WebPage around them, whose date is the template's.
     for script in root.iter("script"):
         text = script.text or ""
         if not is_json_ld(script.get("type") or "") or len(text) > _MAX_JSON:
@@ -108,6 +111,7 @@ def _nodes(data: Any) -> list[dict[str, Any]]:
     """Return all objects of a document in the places where publishers nest articles."""
     nodes: list[dict[str, Any]] = []
     queue = [data]
+    # An object that names itself would go on for ever otherwise; publishers nest two or three levels.
     while queue and len(nodes) < _MAX_NODES:
         value = queue.pop(0)
         if isinstance(value, list):
@@ -140,6 +144,7 @@ def _title(root: html.HtmlElement, metas: dict[str, str]) -> str:
     return next(iter(headings), "")
 
 
+# Titles such as "Article | Site" fill lists with the site's name, which stands there anyway.
 def _without_site(title: str, site: str, headings: list[str]) -> str:
     """Return the title without the site's name, which stands before or behind a separator.
 
@@ -168,6 +173,7 @@ def _is_part(heading: str, title: str) -> bool:
 def _author(root: html.HtmlElement, metas: dict[str, str], linked: list[dict[str, Any]]) -> str:
     """Return names from JSON-LD, meta elements, rel=author or bylines."""
     author = next((name for node in linked if (name := _named(node.get("author")))), "")
+    # Facebook's profile addresses stand in article:author.
     author = author or next((metas[k] for k in _AUTHORS if k in metas and not _is_address(metas[k])), "")
     if not author:
         links = (e for e in root.iter("a", "link") if "author" in (e.get("rel") or "")[:300].lower().split())
@@ -180,6 +186,7 @@ def _byline(root: html.HtmlElement) -> str:
     marked = (e for e in root.iter("span", "a", "p", "div", "address", "cite") if _is_byline(e))
     for element in islice(marked, _MAX_MARKED):
         parts = _PARTS.split(one_line(read_text(element), 120))
+        # Dates and minutes to read share the byline.
         names = (_BY.sub("", p, count=1) for p in parts if not any(c.isdigit() for c in p))
         name = next((n for n in names if 2 < len(n) <= 80), "")
         if name:
@@ -215,6 +222,7 @@ def _published(
     texts = [str(n[k]) for n in linked for k in ("datePublished", "dateCreated") if isinstance(n.get(k), str)]
     texts += [metas[k] for k in _DATES if k in metas]
     times = [e for e in root.iter("time") if e.get("datetime")]
+    # Comments and related articles have time elements as well; those marked as publication come first.
     times.sort(
         key=lambda e: not (e.get("pubdate") is not None or "publish" in (e.get("itemprop") or "").lower())
     )
@@ -222,6 +230,7 @@ def _published(
     texts += [e.get("title") or e.text_content()[:100] for e in root.find_class("published")[:2]]
     read = Dates(limit=20).epoch
     moment = next((m for t in texts if (m := read(t)) is not None), None)
+    # The address last: it has no time of day, and some paths name the day of an event.
     return moment if moment is not None else moment_in_url(url)
 
 

@@ -83,6 +83,7 @@ def likely_list(documents: Sequence[Any]) -> list[Any]:
 
 def _unwrapped(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return objects that are entries, or those within them, such as GraphQL's `node`; [] for others."""
+    # Half of a sample: lists hold adverts and empty objects among their entries.
     if sum(map(_is_entry, objects[:_SAMPLE])) * 2 > len(objects[:_SAMPLE]):
         return objects
     names = [name for name, value in objects[0].items() if isinstance(value, dict)][:_SAMPLE]
@@ -148,6 +149,7 @@ def _column(part: str, rule: str, items: Sequence[Any]) -> list[Any]:
     language, expression = rule_of(rule)
     if language == "jsonpath":
         return [next(iter(_guarded(part, rule, [item])), None) for item in items]
+    # One run for all entries, instead of one for each.
     program = f"map([try ({expression}) catch null] | .[0])"
     results = list(_guarded(part, f"jq:{program}", [list(items)]))
     return results[0] if len(results) == 1 and isinstance(results[0], list) else [None] * len(items)
@@ -172,6 +174,7 @@ def _guarded(part: str, rule: str, documents: Sequence[Any]) -> list[Any]:
 
 def _named(item: dict[str, Any], part: str) -> Any:
     """Return the member that holds a part by its usual names. A number is the id of a picture, no address."""
+    # Reversed, so that of two spellings the first one in the object stays.
     members = {_bare(name): value for name, value in reversed(item.items()) if value}
     return next(
         (

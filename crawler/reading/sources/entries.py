@@ -87,6 +87,7 @@ def chosen_entries(root: html.HtmlElement, url: str, rules: SourceRules) -> list
     reader = EntryReader(base, rules, order_of_days(root))
     pairs = with_neighbours(elements[: LIMITS.entries])
     entries = distinct(entry for node, beside in pairs if (entry := reader.read(node, beside)) is not None)
+    # A watched part without links is a list of its lines.
     if not entries and not (rules.title or rules.link):
         titles = dict.fromkeys(
             filter(None, (line_of(node)[:MAX_TITLE] for node in elements[: LIMITS.entries]))
@@ -228,6 +229,7 @@ class EntryReader:
         if not title or (not link and self._rules.link):
             return None
         published = self._published(scope, title)
+        # The address comes last: it names the day of the first publication at best.
         if published is None and link:
             published = moment_in_url(link)
         return ChosenEntry(title, link, published, self._image(scope), self._summary(scope, title))
@@ -284,6 +286,7 @@ class EntryReader:
         return self._first(
             match[0]
             for text in plain
+            # A title that mentions a day ("Elections of 3 May 2026") is no date of the article.
             if title not in text and len(text) <= _MAX_DATED and any(c.isdigit() for c in text)
             for match in islice(_DAY_IN_TEXT.finditer(text), 2)
         )
@@ -331,6 +334,7 @@ class EntryReader:
             for inner in islice(node.iter("p", "div", "span", "dd", "blockquote"), _INSIDE):
                 if inner.find("./p") is None and inner.find("./div") is None:
                     text = line_of(inner)
+                    # Shorter ones are names, counts and buttons.
                     if len(text) >= 40 and title not in text and not _MORE.fullmatch(text):
                         paragraphs.append(text)
         return max(paragraphs, key=len, default="")[:MAX_SUMMARY]

@@ -49,6 +49,7 @@ MAX_GROUPS = 60
 _SAMPLE = 60
 """Entries of a list by which it is judged."""
 MIN_SCORE = 3.5
+# Classes that differ from entry to entry would make a rule for one of them alone.
 _VARYING = re.compile(
     r"\d|^(?:odd|even|first|last|active|current|selected|sticky|featured|highlight|is-|has-|js-|wow|animate"
     r"|category-|tag-|type-|status-|format-|author-|post-(?:\d|id))",
@@ -108,6 +109,7 @@ def find_lists(root: html.HtmlElement, url: str) -> list[FoundList]:
     earlier_lists: list[set[str]] = []
     for score, group in scored:
         addresses = {entry.url for entry in group.entries}
+        # The same articles are found by their titles and by their pictures; one list of them is enough.
         if any(len(addresses & earlier) * 2 > min(len(addresses), len(earlier)) for earlier in earlier_lists):
             continue
         earlier_lists.append(addresses)
@@ -186,6 +188,7 @@ class _Page:
             if not href or href.startswith(("#", "javascript:", "mailto:", "tel:", "data:")):
                 continue
             address = absolute(self.base, href)
+            # Links to the page itself are anchors and sorting.
             if address and address.partition("#")[0] != own_address:
                 links.append(_Link(element, address, line_of(element)))
         return links
@@ -252,6 +255,7 @@ class _Page:
                 continue
             members.sort(key=lambda pair: places[id(pair[1].element)])
             changes = sum(a[0] != b[0] for a, b in pairwise(members))
+            # Mixed and not one after the other: two lists below each other stay two.
             if changes >= len(kinds):
                 merged.append([link for _, link in members])
         return merged
@@ -295,6 +299,7 @@ def _entries_around(links: Sequence[_Link]) -> list[html.HtmlElement]:
         next((height for height, node in enumerate(chain) if len(urls_within[node]) > 1), len(chain)) - 1
         for chain in chains
     )
+    # One in ten may be odd: an advert, or an entry with two links.
     height = max(heights[len(heights) // 10], 0)
     elements = dict.fromkeys(chain[min(height, len(chain) - 1)] for chain in chains)
     if any(node.tag in ("body", "html") for node in elements):
