@@ -17,6 +17,7 @@ MAX_CHARACTERS = 2_000_000
 """Of a file: libyaml reads some MB in a second."""
 SOME_FILTERS = gettext_noop("some of its filters")
 SETTINGS_LOST = {
+    "cookies": gettext_noop("its request headers"),
     "data": gettext_noop("the content of its request"),
     "headers": gettext_noop("its request headers"),
     "http_proxy": gettext_noop("its proxy"),
@@ -27,6 +28,7 @@ _PARTS = {"css": "css:", "xpath": "xpath:", "jq": "jq:", "jsonpath": "jsonpath:"
           "element-by-class": "css:.", "element-by-tag": "css:"}  # fmt: skip
 _MEANS_NOTHING = {"html2text", "strip", "format-json", "beautify", "csv2text", "pdf2text"}
 """Filters that make text of a page, which is what is compared here anyway."""
+_ADDRESSES = ("url", "navigate", "command")
 _JOB = re.compile(r"^\s*(?:-\s+)?(?:url|navigate|command)\s*:", re.MULTILINE)
 
 
@@ -43,7 +45,7 @@ def jobs_of(text: str) -> Iterator[tuple[str, str, dict[str, Any], list[str]]]:
     if len(text) > MAX_CHARACTERS:
         raise ValueError("the file is too long")
     try:
-        documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+        documents = list(_documents(text))
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError("this is no YAML") from error
     for document in documents:
@@ -52,19 +54,50 @@ def jobs_of(text: str) -> Iterator[tuple[str, str, dict[str, Any], list[str]]]:
                 yield _job(job)
 
 
+class _JobLoader(yaml.CSafeLoader):
+    """Reads YAML; what has an unknown tag is the tag's text, as of a filter `!element-by-id:x`."""
+
+
+_JobLoader.add_multi_constructor("!", lambda _loader, suffix, _node: f"!{suffix}")
+
+
+def _documents(text: str) -> Iterator[Any]:
+    """Yield the documents of a file, and the jobs of one that lacks the lines `---` between them."""
+    loader = _JobLoader(text)
+    while loader.check_node():
+        if document := loader.get_node():
+            for node in _jobs_in(document):
+                yield loader.construct_document(node)
+
+
+def _jobs_in(node: yaml.Node) -> list[yaml.Node]:
+    """Return the jobs of a document: a field that comes again begins the next one."""
+    if not isinstance(node, yaml.MappingNode):
+        return [node]
+    groups: list[list[tuple[yaml.Node, yaml.Node]]] = [[]]
+    for key, value in node.value:
+        if any(key.value == before.value for before, _value in groups[-1]):
+            groups.append([])
+        groups[-1].append((key, value))
+    if not all(any(key.value in _ADDRESSES for key, _value in group) for group in groups):
+        return [node]
+    return [yaml.MappingNode(node.tag, group) for group in groups]
+
+
 def _job(job: Mapping[Any, Any]) -> tuple[str, str, dict[str, Any], list[str]]:
     url = job.get("url") or job.get("navigate") or ""
     lost = [words for name, words in SETTINGS_LOST.items() if job.get(name)]
     settings: dict[str, Any] = {}
     if job.get("navigate") or job.get("use_browser") is True:
         settings["browser"] = True
-    parts, ignored = [], []
+    parts, ignored = list[str](), list[str]()
     for name, value in _filters(job.get("filter", job.get("filters"))):
         if name in _MEANS_NOTHING:
             continue
         text = value if isinstance(value, str) else ""
-        if name in _PARTS and text and _is_usable(check_part, _PARTS[name] + text):
-            parts.append(_PARTS[name] + text)
+        part = _part(name, text, parts)
+        if part and _is_usable(check_part, part):
+            parts = [part]
         elif name in {"grepi", "delete_lines_containing"} and text and _is_usable(compiled, text):
             ignored.append(text)
         else:
@@ -74,6 +107,17 @@ def _job(job: Mapping[Any, Any]) -> tuple[str, str, dict[str, Any], list[str]]:
     called = job.get("name")
     title = called.strip()[:500] if isinstance(called, str) else ""
     return str(url).strip(), title, settings, list(dict.fromkeys(lost))
+
+
+def _part(name: str, text: str, before: list[str]) -> str:
+    """Return the part of a page that a filter chooses in that of the one before it, "" if none can."""
+    if name not in _PARTS or not text:
+        return ""
+    part = _PARTS[name] + (".".join(text.split()) if name == "element-by-class" else text)
+    if not before:
+        return part
+    are_plain = all(each.startswith("css:") and "," not in each for each in (part, *before))
+    return f"{before[0]} {part.removeprefix('css:')}" if are_plain else ""
 
 
 def _filters(raw_filters: object) -> Iterator[tuple[str, object]]:

@@ -73,7 +73,7 @@ def test_opml_with_filters_of_freshrss() -> None:
     )
     rules = {"read": ["intitle:casino", "author:Bob"], "star": ["intitle:good"]}
     assert part.filters == (ForeignFilter("freshrss", json.dumps(rules), "https://one.example/feed"),)
-    assert part.left_out == (outlines.NO_RULES,)
+    assert part.left_out == (outlines.NO_RULES, outlines.NO_ADDRESS, "No address: javascript:alert(1)")
     assert (part.items, part.cursor) == ((), "")
 
 
