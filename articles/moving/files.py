@@ -46,6 +46,9 @@ _STARRED_FEED = re.compile(r"[?&]id=-1(?:&|$)")
 """The part of an address by which tt-rss names the feed that it makes of starred articles."""
 NO_ITEMS_LEFT = gettext_noop("Items beyond the first 100,000 of the file.")
 NO_TEXTS_LEFT = gettext_noop("The texts of the last items: those of the file are more than 100 MB.")
+NO_ADDRESSES = gettext_noop(
+    "Articles without an address, but for marks of those that their feeds still hold."
+)
 UNREAD_FILES = gettext_noop("Files in the archive that were not understood.")
 
 Row = Mapping[str, Any]
@@ -75,6 +78,7 @@ class _Export:
         self._filters: list[ForeignFilter] = []
         self._left_out: dict[str, None] = {}
         self._sites: dict[str, str] = {}
+        self._addresses: dict[str, str] = {}
         self._characters = 0
 
     def read_all(self, files: Iterator[tuple[str, bytes]]) -> None:
@@ -119,6 +123,7 @@ class _Export:
         outlines = read_outlines(data)
         for feed in outlines.feeds:
             self._feeds[feed.url] = joined(self._feeds.get(feed.url), feed)
+            note_site(self._addresses, site_key(feed.url), feed.url)
         self._filters += outlines.filters
         for site, url in outlines.sites.items():
             note_site(self._sites, site, url)
@@ -162,6 +167,11 @@ class _Export:
         if len(self._items) >= MAX_ITEMS:
             self._left_out[NO_ITEMS_LEFT] = None
             return
+        if not item.url and not item.identity:
+            self._left_out[NO_ADDRESSES] = None
+        # A feed may have moved from http to https since its items were written.
+        if item.feed_url not in self._feeds and (url := self._addresses.get(site_key(item.feed_url))):
+            item = msgspec.structs.replace(item, feed_url=url)
         self._characters += len(item.content)
         if self._characters > MAX_CONTENT:
             self._left_out[NO_TEXTS_LEFT] = None

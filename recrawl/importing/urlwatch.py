@@ -19,15 +19,20 @@ SOME_FILTERS = gettext_noop("some of its filters")
 SETTINGS_LOST = {
     "cookies": gettext_noop("its request headers"),
     "data": gettext_noop("the content of its request"),
+    "diff_filter": SOME_FILTERS,
     "headers": gettext_noop("its request headers"),
     "http_proxy": gettext_noop("its proxy"),
     "https_proxy": gettext_noop("its proxy"),
     "method": gettext_noop("its request method"),
+    "wait_for": gettext_noop("its wait after loading"),
+    "wait_for_selector": gettext_noop("its wait after loading"),
+    "wait_for_timeout": gettext_noop("its wait after loading"),
 }
 _PARTS = {"css": "css:", "xpath": "xpath:", "jq": "jq:", "jsonpath": "jsonpath:", "element-by-id": "css:#",
           "element-by-class": "css:.", "element-by-tag": "css:"}  # fmt: skip
 _MEANS_NOTHING = {"html2text", "strip", "format-json", "beautify", "csv2text", "pdf2text"}
 """Filters that make text of a page, which is what is compared here anyway."""
+_DIRECTIONS = {"additions_only": "added", "deletions_only": "removed"}
 _ADDRESSES = ("url", "navigate", "command")
 _JOB = re.compile(r"^\s*(?:-\s+)?(?:url|navigate|command)\s*:", re.MULTILINE)
 
@@ -90,6 +95,8 @@ def _job(job: Mapping[Any, Any]) -> tuple[str, str, dict[str, Any], list[str]]:
     settings: dict[str, Any] = {}
     if job.get("navigate") or job.get("use_browser") is True:
         settings["browser"] = True
+    directions = [direction for name, direction in _DIRECTIONS.items() if job.get(name) is True]
+    settings |= {"direction": directions[0]} if len(directions) == 1 else {}
     parts, ignored = list[str](), list[str]()
     for name, value in _filters(job.get("filter", job.get("filters"))):
         if name in _MEANS_NOTHING:
