@@ -558,7 +558,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Freshet",
     "DESCRIPTION": "Feeds, their visits, articles and personal feeds of this deployment.",
-    "VERSION": "0.1.0",
+    "VERSION": "1.0.0",
     "SCHEMA_PATH_PREFIX": "/api/",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],

@@ -13,8 +13,8 @@ from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import feed_links, looks_like_html, parse_feed
 from crawler.reading.feeds.fingerprints import known_identities
 from crawler.terminals import readers
+from feeds.adding.sources import likely_feeds, podcast_named
 from feeds.orders import FeedOrder
-from feeds.sources import likely_feeds, podcast_named
 from feeds.terminal_reading import read_feed
 
 MAX_GUESSING_SECONDS = 20.0

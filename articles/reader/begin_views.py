@@ -15,7 +15,7 @@ from articles.personal.following import follow, subscriber_of
 from crawler.web.permissions import needs
 from crawler.web.roles import EDITOR
 from feeds.adding.add import WantedFeed, add_feeds
-from feeds.beginnings import BEGINNINGS, FALLBACK, LANGUAGES, beginnings_in
+from feeds.adding.beginnings import BEGINNINGS, FALLBACK, LANGUAGES, beginnings_in
 
 TOPIC_NAMES = {
     "news": pgettext_lazy("topic", "News"),

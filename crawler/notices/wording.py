@@ -60,12 +60,17 @@ class Phrase:
         """Return whether it is in a text that `plain_text` made."""
         start = plain.find(self.plain)
         while start >= 0:  # a pattern with all signs of those languages took 10 ms to compile
-            end = start + len(self.plain)
-            is_open = not self.begins or not start or not _is_letter(plain[start - 1])
-            if is_open and (not self.ends or end == len(plain) or not _is_letter(plain[end])):
+            if self.stands_at(plain, start):
                 return True
             start = plain.find(self.plain, start + 1)
         return False
+
+    def stands_at(self, plain: str, start: int) -> bool:
+        """Return whether it is no part of another word where a text has it."""
+        if self.begins and start and _is_letter(plain[start - 1]):
+            return False
+        end = start + len(self.plain)
+        return not self.ends or end == len(plain) or not _is_letter(plain[end])
 
 
 def _is_letter(sign: str) -> bool:
@@ -92,8 +97,9 @@ def plain_text(text: str) -> str:
 @lru_cache(maxsize=4096)
 def whole_phrases(words: str) -> tuple[Phrase, ...]:
     """Return the words or phrases that are separated by commas or lines."""
-    return tuple(_phrase(plain) for plain in map(plain_text, re.split(r"[,\n]", words)) if plain)
+    return tuple(phrase_of(plain) for plain in map(plain_text, re.split(r"[,\n]", words)) if plain)
 
 
-def _phrase(plain: str) -> Phrase:
+def phrase_of(plain: str) -> Phrase:
+    """Return the phrase of a text that `plain_text` made."""
     return Phrase(plain, not _CJK_SIGN.match(plain[0]), not _CJK_SIGN.match(plain[-1]))

@@ -27,10 +27,10 @@ from crawler.fetching.http.urls import BadUrl, canonical_url, host_key
 from crawler.reading.sources.kinds import FEED, LISTS
 from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason
+from feeds.adding.sources import feed_address
 from feeds.models import Category, Feed, FeedAlias
 from feeds.rules import source_key
 from feeds.scheduling.training import due_at, start
-from feeds.sources import feed_address
 from feeds.visiting.rules import rules
 
 MAX_LENGTH = 2000

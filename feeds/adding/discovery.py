@@ -36,9 +36,9 @@ from crawler.reading.sources.kinds import LISTS, PAGE, SITEMAP
 from crawler.web.sentences import translated
 from feeds.adding.add import checked_address
 from feeds.adding.discovery_programs import NEWEST, READ, AskedDocument, ReadDocument, ReadFeed
+from feeds.adding.sources import likely_feeds, other_feeds
 from feeds.phrases import failure_words, posts_often
 from feeds.rules import source_line, stored_rules
-from feeds.sources import likely_feeds, other_feeds
 
 MAX_ADDRESSES = 8
 """Addresses that are looked at; more are added without a preview."""

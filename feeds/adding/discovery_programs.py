@@ -26,7 +26,7 @@ from crawler.reading.sources.find import FoundList, find_lists, list_around
 from crawler.reading.sources.kinds import DATA, FEED, PAGE, SITEMAP
 from crawler.reading.sources.page import page_feed, tree_of
 from crawler.reading.sources.sitemap import sitemap_feed, sitemaps_of_index
-from feeds.sources import podcast_named
+from feeds.adding.sources import podcast_named
 
 READ = "feed-preview"
 NEWEST = 5

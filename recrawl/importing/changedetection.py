@@ -7,6 +7,7 @@ jobs of urlwatch and webchanges, and a text with one address to a line, with tag
 
 from __future__ import annotations
 
+import fnmatch
 import io
 import json
 import re
@@ -18,7 +19,7 @@ from typing import Any, BinaryIO
 
 from crawler.fetching.http.urls import origin
 from crawler.reading.lines import SelectorFault, usable_selector
-from crawler.reading.parts import check_part
+from crawler.reading.parts import DATA, MARKUP, check_part
 from crawler.text.marking import gettext_noop
 from crawler.text.patterns import PatternError, compiled
 from crawler.text.reasons import Reason
@@ -30,6 +31,7 @@ MAX_MEMBERS = 500_000
 # Backups hold every version of each page; only the small files of settings are unpacked.
 MAX_UNPACKED_BYTES = 48 * 1024 * 1024
 _UNITS = {"weeks": 7.0, "days": 1.0, "hours": 1 / 24, "minutes": 1 / 1440, "seconds": 1 / 86_400}
+_SOURCE = "source:"
 # Watches there may be seconds apart; the least here is an hour.
 _MIN_DAYS, _MAX_DAYS = 1 / 24, 366.0
 _NOTHING = {"", "Choose one", "Goto site"}
@@ -44,6 +46,11 @@ _PARTS = {"xpath:": "xpath:", "xpath1:": "xpath:", "json:": "jsonpath:", "jq:": 
 _UNKNOWN = {
     "text_should_not_be_present": gettext_noop("a text that must be absent"),
     "extract_text": gettext_noop("the extraction of text"),
+    "extract_lines_containing": gettext_noop("the extraction of text"),
+    "strip_ignored_lines": gettext_noop("the removal of ignored lines"),
+    "llm_intent": gettext_noop("what it asks a language model"),
+    "llm_change_summary": gettext_noop("what it asks a language model"),
+    "link_to_open": gettext_noop("the other address that its link opens"),
     "conditions": gettext_noop("its conditions"),
     "headers": gettext_noop("its request headers"),
     "webdriver_js_execute_code": gettext_noop("its script"),
@@ -69,20 +76,18 @@ _GLOBAL = {
 """Rules of a watch, and the names of those for all watches."""
 _UNKNOWN_GLOBAL = {
     "notification_urls": gettext_noop("where messages of all watches go"),
-    "ignore_whitespace": gettext_noop("that blanks count for nothing"),
     "strip_ignored_lines": gettext_noop("the removal of ignored lines"),
     "render_anchor_tag_content": gettext_noop("the addresses of links as text"),
 }
-_OVERRIDDEN = frozenset(
-    {
-        "include_filters", "subtractive_selectors", "ignore_text", "trigger_text", "extract_text", "headers",
-        "text_should_not_be_present", "filter_text_added", "filter_text_removed", "filter_text_replaced",
-        "restock_settings", "notification_urls", "notification_title", "notification_body", "conditions",
-        "check_unique_lines", "sort_text_alphabetically", "remove_duplicate_lines", "time_between_check",
-        "time_between_check_use_default", "time_schedule_limit",
-    }
-)  # fmt: skip
-"""Settings that a tag with `overrides_watch` decides for its watches."""
+_OF_GROUPS = ("include_filters", "subtractive_selectors", "ignore_text", "trigger_text", "extract_text",
+              "extract_lines_containing", "text_should_not_be_present")  # fmt: skip
+"""Rules that a watch has beside those of each of its tags."""
+_INHERITED = ("notification_urls", "notification_title", "notification_body", "llm_intent",
+              "llm_change_summary")  # fmt: skip
+"""Settings that a watch without its own has from its tags."""
+_OWN_FILES = {"restock_diff.json": "restock_diff", "image_ssim_diff.json": "image_ssim_diff"}
+"""Files beside `watch.json` with settings of its kind of comparison, and the names under which they lie."""
+_READ = frozenset({"url-watches.json", "changedetection.json", "watch.json", "tag.json", *_OWN_FILES})
 
 
 class BackupError(ValueError):
@@ -94,6 +99,7 @@ class ForeignWatch:
     """A watch as another program kept it.
 
     `settings` are fields of a site; `lost` names what could not be taken over; `title` is the user's own.
+    `refused` is a sentence that says why nothing of it is, "" for a page.
     """
 
     url: str
@@ -102,6 +108,7 @@ class ForeignWatch:
     is_paused: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
+    refused: str = ""
 
 
 def watches_of(file: BinaryIO) -> list[ForeignWatch]:
@@ -140,15 +147,23 @@ def _of_text(data: bytes) -> list[ForeignWatch]:
 
 
 def _of_jobs(text: str) -> list[ForeignWatch]:
-    """Return the pages of a file of urlwatch or webchanges; what its commands print is no page."""
+    """Return the pages of a file of urlwatch or webchanges, and its commands as what is refused."""
     try:
         jobs = list(jobs_of(text))
     except ValueError as error:
         raise BackupError(gettext_noop("The YAML in this file is damaged.")) from error
     return [
-        ForeignWatch(url, title, settings=settings, lost=tuple(lost))
-        for url, title, settings, lost in jobs
-        if url
+        ForeignWatch(
+            job.url or job.command,
+            job.title,
+            job.tags,
+            job.is_paused,
+            job.settings,
+            tuple(job.lost),
+            "" if job.url else gettext_noop("This job runs a program, and Freshet runs none."),
+        )
+        for job in jobs
+        if job.url or job.command
     ]
 
 
@@ -196,9 +211,10 @@ def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str
     state: dict[str, Any] = {}
     watching: dict[str, Any] = {}
     tags: dict[str, Any] = {}
+    own: dict[str, dict[str, Any]] = {}
     for member in members:
         directory, _, name = member.filename.rpartition("/")
-        if name not in {"url-watches.json", "changedetection.json", "watch.json", "tag.json"}:
+        if name not in _READ:
             continue
         with archive.open(member) as file:
             # One byte more than is left tells that it is too large; the size in the ZIP's directory may lie.
@@ -209,6 +225,10 @@ def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str
         value = _decoded(content)
         if name == "watch.json":
             watching[directory] = value
+        elif name in _OWN_FILES:
+            own.setdefault(directory.rpartition("/")[2], {})[f"processor_config_{_OWN_FILES[name]}"] = (
+                _mapping(value, _OWN_FILES[name]) or value
+            )
         elif name == "tag.json":
             tags[directory.rpartition("/")[2]] = value
         else:
@@ -216,7 +236,12 @@ def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str
             state = {**value, **state} if name == "changedetection.json" else {**state, **value}
     if not watching and not state:
         raise BackupError(gettext_noop("There is no watch in this file."))
-    return state | {"watching": {**_mapping(state, "watching"), **watching}, "tags": tags}
+    watching = {**_mapping(state, "watching"), **watching}
+    for directory, row in watching.items():
+        key = directory.rpartition("/")[2]
+        if key in own and isinstance(row, dict):
+            watching[directory] = row | own[key]
+    return state | {"watching": watching, "tags": tags}
 
 
 def _of_state(state: dict[str, Any]) -> list[ForeignWatch]:
@@ -231,40 +256,96 @@ def _of_state(state: dict[str, Any]) -> list[ForeignWatch]:
         {key: _string(tag, "title") for key, tag in groups.items()},
         _days(requests.get("time_between_check")),
         _string(application, "fetch_backend"),
-        {key: tag for key, tag in groups.items() if tag.get("overrides_watch") is True},
+        groups,
         {name: _strings(application, foreign) for name, foreign in _GLOBAL.items()},
-        tuple(words for name, words in _UNKNOWN_GLOBAL.items() if application.get(name)),
+        _lost_of_all(settings, application, requests),
+        application.get("all_paused") is True,
+        _mapping(requests, "time_schedule_limit").get("enabled") is True,
+        bool(application.get("webdriver_delay")),
     )
     rows = _mapping(state, "watching").values()
     _check_number(len(rows))
     return [_watch(row, usual) for row in rows if isinstance(row, dict) and _string(row, "url")]
 
 
+def _lost_of_all(
+    settings: dict[str, Any], application: dict[str, Any], requests: dict[str, Any]
+) -> tuple[str, ...]:
+    """Return the names of the settings for all watches that Freshet does not have."""
+    lost = [words for name, words in _UNKNOWN_GLOBAL.items() if application.get(name)]
+    if settings.get("headers"):
+        lost.append(_UNKNOWN["headers"])
+    if requests.get("proxy"):
+        lost.append(_UNKNOWN["proxy"])
+    if application.get("ignore_status_codes"):
+        lost.append(_UNKNOWN["ignore_status_codes"])
+    return tuple(lost)
+
+
 @dataclass(frozen=True, slots=True)
 class _Usual:
     """The names of tags by key, and the settings of watches that have none of their own.
 
-    `overriding` are the tags whose settings replace those of their watches; `filters` are the rules for all
-    watches by the names that watches have for them, and `lost` names the settings for all that are unknown.
+    `groups` are the tags by key; `filters` are the rules for all watches by the names that watches have for
+    them, and `lost` names the settings for all that are unknown.
     """
 
     titles: dict[str, str]
     every: float | None
     backend: str
-    overriding: dict[str, dict[str, Any]] = field(default_factory=dict)
+    groups: dict[str, dict[str, Any]] = field(default_factory=dict)
     filters: dict[str, list[str]] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
+    all_paused: bool = False
+    has_hours: bool = False
+    waits: bool = False
+
+    def keys_of(self, row: dict[str, Any]) -> list[str]:
+        """Return the keys of a watch's tags: those it was given, then those whose pattern its address has."""
+        tags = row.get("tags")
+        keys = [key for key in tags if isinstance(key, str)] if isinstance(tags, list) else []
+        url = _string(row, "url")
+        return keys + [
+            key
+            for key, tag in self.groups.items()
+            if key not in keys and _has_pattern(_string(tag, "url_match_pattern").strip(), url)
+        ]
 
     def applied(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return a watch with the settings of its overriding tag, and with the rules for all."""
-        tags = row.get("tags")
-        for key in tags if isinstance(tags, list) else []:
-            tag = self.overriding.get(key) if isinstance(key, str) else None
-            if tag is not None:
-                # An empty setting of the tag leaves that of the watch.
-                row = row | {name: value for name, value in tag.items() if name in _OVERRIDDEN and value}
-        added = {name: [*_strings(row, name), *rules] for name, rules in self.filters.items() if rules}
-        return row | added
+        """Return a watch with its tags, their settings, and the rules for all.
+
+        Rules of tags stand beside those of the watch; how prices are followed is said by its first tag that
+        overrides watches.
+        """
+        keys = self.keys_of(row)
+        tags = [self.groups[key] for key in keys if key in self.groups]
+        settings: dict[str, Any] = {"tags": keys} if keys else {}
+        for name in _OF_GROUPS:
+            rules = [rule for source in (row, *tags) for rule in _strings(source, name)]
+            if rules := [*rules, *self.filters.get(name, [])]:
+                settings[name] = list(dict.fromkeys(rules))
+        for name in _INHERITED:
+            values = [tag[name] for tag in tags if tag.get(name)]
+            if values and not row.get(name):
+                settings[name] = values[0]
+        for tag in tags:
+            if tag.get("overrides_watch") is True:
+                settings["processor_config_restock_diff"] = _prices(tag)
+                break
+        return row | settings
+
+
+def _has_pattern(pattern: str, url: str) -> bool:
+    """Return whether the pattern of a tag, with wildcards or without, is that of an address."""
+    pattern, url = pattern.lower(), url.lower()
+    if any(sign in pattern for sign in "*?["):
+        return fnmatch.fnmatchcase(url, pattern)
+    return bool(pattern) and pattern in url
+
+
+def _prices(row: dict[str, Any]) -> dict[str, Any]:
+    """Return how a watch or a tag follows prices, in the place where any version kept it."""
+    return _mapping(row, "processor_config_restock_diff") or _mapping(row, "restock_settings")
 
 
 def _watch(row: dict[str, Any], usual: _Usual) -> ForeignWatch:
@@ -272,20 +353,23 @@ def _watch(row: dict[str, Any], usual: _Usual) -> ForeignWatch:
     # Named and not dropped: a watch that reports something else than before would go unnoticed.
     lost = [words for name, words in _UNKNOWN.items() if row.get(name)]
     lost += usual.lost
-    if _mapping(row, "time_schedule_limit").get("enabled") is True:
+    is_usual_time = bool(row.get("time_between_check_use_default"))
+    if usual.has_hours if is_usual_time else _mapping(row, "time_schedule_limit").get("enabled") is True:
         lost.append(gettext_noop("its hours and days of the week"))
     if re.search(r"\{[{%]", _string(row, "url")):
         lost.append(gettext_noop("the template in its address"))
     settings: dict[str, Any] = {}
-    own_time = None if row.get("time_between_check_use_default") else _days(row.get("time_between_check"))
+    own_time = None if is_usual_time else _days(row.get("time_between_check"))
     every = own_time or usual.every
     if every is not None:
         settings["every"] = min(max(every, _MIN_DAYS), _MAX_DAYS)
+        if every < _MIN_DAYS:
+            lost.append(gettext_noop("its interval of less than an hour"))
     settings["parts"] = list(_checked(map(_part, _strings(row, "include_filters")), check_part, lost))
     removed = _strings(row, "subtractive_selectors")
     settings["ignore_selectors"] = list(_checked(removed, usable_selector, lost))
     for name, foreign in (("ignore_patterns", "ignore_text"), ("trigger_patterns", "trigger_text")):
-        settings[name] = list(_checked(map(_pattern, _strings(row, foreign)), compiled, lost))
+        settings[name] = list(_checked(_patterns(_strings(row, foreign), lost), compiled, lost))
     settings["direction"] = _direction(row)
     backend = _string(row, "fetch_backend")
     backend = usual.backend if backend in {"", "system"} else backend
@@ -293,16 +377,22 @@ def _watch(row: dict[str, Any], usual: _Usual) -> ForeignWatch:
     settings["browser"] = backend not in {"", "system", "html_requests"}
     settings["steps"] = _steps(row, lost)
     settings["browser"] |= bool(settings["steps"])
+    if usual.waits and settings["browser"]:
+        lost.append(_UNKNOWN["webdriver_delay"])
+    url = _string(row, "url").strip()
+    if url.lower().startswith(_SOURCE):
+        url = url[len(_SOURCE) :].strip()
+        settings["compared"] = MARKUP
     if "#" in _string(row, "url") and not settings["browser"]:
         lost.append(gettext_noop("the part of its address behind #, which only a browser heeds"))
     _add_processor(row, settings, lost)
     if _string(row, "method").upper() not in {"", "GET"}:
         lost.append(gettext_noop("its request method"))
     return ForeignWatch(
-        url=_string(row, "url").strip(),
+        url=url,
         title=_string(row, "title").strip()[:500],
         tags=tuple(_tags(row, usual.titles)),
-        is_paused=row.get("paused") is True,
+        is_paused=row.get("paused") is True or usual.all_paused,
         settings={name: value for name, value in settings.items() if value or name == "number"},
         lost=tuple(dict.fromkeys(lost)),
     )
@@ -312,19 +402,34 @@ def _add_processor(row: dict[str, Any], settings: dict[str, Any], lost: list[str
     """Set what a watch of prices, or of a picture, reports."""
     processor = _string(row, "processor")
     if processor.startswith("image"):
-        settings["browser"], settings["visual_percent"] = True, 1.0
+        rules = _mapping(row, "processor_config_image_ssim_diff")
+        percent = _number(rules, "min_change_percentage") or 1.0
+        settings["browser"], settings["visual_percent"] = True, min(max(percent, 0.0), 100.0)
+        if rules.get("bounding_box"):
+            lost.append(gettext_noop("the chosen region of its picture"))
     elif processor.startswith("restock"):
-        rules = _mapping(row, "restock_settings") or row
-        below, above = _number(rules, "price_change_min"), _number(rules, "price_change_max")
-        percent = _number(rules, "price_change_threshold_percent")
-        if below is not None:
-            settings["number_rule"], settings["number"] = "below", below
-        elif above is not None:
-            settings["number_rule"], settings["number"] = "above", above
-        else:
-            settings["number_rule"], settings["number"] = "percent", percent or 0.0
-        if below is not None and above is not None:
-            lost.append(gettext_noop("its upper price"))
+        _add_price(_prices(row) or row, settings, lost)
+    elif row.get("track_ldjson_price_data") == "accepted":
+        settings["compared"] = DATA
+
+
+def _add_price(rules: dict[str, Any], settings: dict[str, Any], lost: list[str]) -> None:
+    """Set which prices a watch reports; a limit of 0 is none, as there."""
+    below, above = (_number(rules, f"price_change_{limit}") or None for limit in ("min", "max"))
+    percent = _number(rules, "price_change_threshold_percent")
+    if below is not None:
+        settings["number_rule"], settings["number"] = "below", below
+    elif above is not None:
+        settings["number_rule"], settings["number"] = "above", above
+    else:
+        settings["number_rule"], settings["number"] = "percent", percent or 0.0
+    if below is not None and above is not None:
+        lost.append(gettext_noop("its upper price"))
+    if percent and settings["number_rule"] != "percent":
+        lost.append(gettext_noop("how much its price must change"))
+    if rules.get("follow_price_changes") is False:
+        lost.append(gettext_noop("that changes of its price count for nothing"))
+    if rules.get("in_stock_processing") != "off":
         lost.append(gettext_noop("changes of stock without a change of price"))
 
 
@@ -344,12 +449,21 @@ def _part(expression: str) -> str:
     return f"xpath:{expression}" if expression.startswith(("/", "(/")) else f"css:{expression}"
 
 
-def _pattern(text: str) -> str:
-    """Return the expression for a text: between slashes, with flags behind them, or plain words."""
-    # changedetection.io's notation: /.../ is an expression, everything else plain words.
-    if match := re.fullmatch(r"/(.+)/([a-z]*)", text, re.DOTALL):
-        return f"(?i){match[1]}" if "i" in match[2] else match[1]
-    return f"(?i){re.escape(text)}"
+def _patterns(texts: list[str], lost: list[str]) -> Iterator[str]:
+    """Yield the expressions for texts: between slashes, with flags behind them, or plain words.
+
+    Without flags case does not matter. Those of which a dot is a line's end, too, look for more than a line,
+    and are named as lost.
+    """
+    for text in texts:
+        if match := re.fullmatch(r"/(.+)/([a-z]*)", text, re.DOTALL):
+            flags = match[2] or "i"
+            if "s" in flags:
+                lost.append(text[:100])
+            else:
+                yield f"(?i){match[1]}" if "i" in flags else match[1]
+        else:
+            yield f"(?i){re.escape(text)}"
 
 
 def _steps(row: dict[str, Any], lost: list[str]) -> list[dict[str, Any]]:

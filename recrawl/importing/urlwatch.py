@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
-from crawler.reading.lines import SelectorFault
+from crawler.reading.lines import SelectorFault, usable_selector
 from crawler.reading.parts import check_part
 from crawler.text.marking import gettext_noop
 from crawler.text.patterns import PatternError, compiled
@@ -17,22 +18,34 @@ MAX_CHARACTERS = 2_000_000
 """Of a file: libyaml reads some MB in a second."""
 SOME_FILTERS = gettext_noop("some of its filters")
 SETTINGS_LOST = {
-    "cookies": gettext_noop("its request headers"),
     "data": gettext_noop("the content of its request"),
-    "diff_filter": SOME_FILTERS,
     "headers": gettext_noop("its request headers"),
     "http_proxy": gettext_noop("its proxy"),
     "https_proxy": gettext_noop("its proxy"),
     "method": gettext_noop("its request method"),
+    "cookies": gettext_noop("its cookies"),
+    "user_visible_url": gettext_noop("the other address that its link opens"),
+    "evaluate": gettext_noop("its script"),
+    "init_script": gettext_noop("its script"),
+    "initialization_js": gettext_noop("its script"),
     "wait_for": gettext_noop("its wait after loading"),
+    "wait_for_function": gettext_noop("its wait after loading"),
     "wait_for_selector": gettext_noop("its wait after loading"),
     "wait_for_timeout": gettext_noop("its wait after loading"),
+    "wait_for_url": gettext_noop("its wait after loading"),
+    "ssl_no_verify": gettext_noop("that its certificate is not checked"),
+    "ignore_https_errors": gettext_noop("that its certificate is not checked"),
+    "compared_versions": gettext_noop("how its versions are compared"),
+    "diff_filter": gettext_noop("how its versions are compared"),
+    "diff_filters": gettext_noop("how its versions are compared"),
+    "diff_tool": gettext_noop("how its versions are compared"),
+    "differ": gettext_noop("how its versions are compared"),
 }
+"""Settings of a job that Freshet does not have, with their names in sentences."""
 _PARTS = {"css": "css:", "xpath": "xpath:", "jq": "jq:", "jsonpath": "jsonpath:", "element-by-id": "css:#",
           "element-by-class": "css:.", "element-by-tag": "css:"}  # fmt: skip
 _MEANS_NOTHING = {"html2text", "strip", "format-json", "beautify", "csv2text", "pdf2text"}
 """Filters that make text of a page, which is what is compared here anyway."""
-_DIRECTIONS = {"additions_only": "added", "deletions_only": "removed"}
 _ADDRESSES = ("url", "navigate", "command")
 _JOB = re.compile(r"^\s*(?:-\s+)?(?:url|navigate|command)\s*:", re.MULTILINE)
 
@@ -42,11 +55,23 @@ def is_urlwatch(text: str) -> bool:
     return _JOB.search(text[:100_000]) is not None
 
 
-def jobs_of(text: str) -> Iterator[tuple[str, str, dict[str, Any], list[str]]]:
-    """Yield the address, the name, the settings of a site and what is lost, of each job.
-
-    Jobs that run a command have no address: "". Raises ValueError for what is no YAML.
+@dataclass(slots=True)
+class Job:
+    """A job: its address and name, the settings of a site, and what is lost. One without an address runs a
+    `command`.
     """
+
+    url: str
+    title: str
+    command: str
+    tags: tuple[str, ...]
+    is_paused: bool
+    settings: dict[str, Any] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+
+
+def jobs_of(text: str) -> Iterator[Job]:
+    """Yield the jobs of a file. Raises ValueError for what is no YAML."""
     if len(text) > MAX_CHARACTERS:
         raise ValueError("the file is too long")
     try:
@@ -89,36 +114,59 @@ def _jobs_in(node: yaml.Node) -> list[yaml.Node]:
     return [yaml.MappingNode(node.tag, group) for group in groups]
 
 
-def _job(job: Mapping[Any, Any]) -> tuple[str, str, dict[str, Any], list[str]]:
+def _job(job: Mapping[Any, Any]) -> Job:
     url = job.get("url") or job.get("navigate") or ""
-    lost = [words for name, words in SETTINGS_LOST.items() if job.get(name)]
-    settings: dict[str, Any] = {}
-    if job.get("navigate") or job.get("use_browser") is True:
-        settings["browser"] = True
-    directions = [direction for name, direction in _DIRECTIONS.items() if job.get(name) is True]
-    settings |= {"direction": directions[0]} if len(directions) == 1 else {}
-    parts, ignored = list[str](), list[str]()
+    called, command, tags = (job.get(name) for name in ("name", "command", "tags"))
+    result = Job(
+        str(url).strip(),
+        called.strip()[:500] if isinstance(called, str) else "",
+        command.strip()[:500] if isinstance(command, str) else "",
+        tuple(str(tag).strip()[:200] for tag in tags if tag) if isinstance(tags, list) else (),
+        job.get("enabled") is False,
+        lost=[words for name, words in SETTINGS_LOST.items() if job.get(name)],
+    )
+    if job.get("navigate") or job.get("use_browser"):
+        result.settings["browser"] = True
+    if bool(job.get("additions_only")) != bool(job.get("deletions_only")):
+        result.settings["direction"] = "added" if job.get("additions_only") else "removed"
     for name, value in _filters(job.get("filter", job.get("filters"))):
-        if name in _MEANS_NOTHING:
-            continue
-        text = value if isinstance(value, str) else ""
-        part = _part(name, text, parts)
-        if part and _is_usable(check_part, part):
-            parts = [part]
-        elif name in {"grepi", "delete_lines_containing"} and text and _is_usable(compiled, text):
-            ignored.append(text)
-        else:
-            lost.append(SOME_FILTERS)
-    settings |= {"parts": parts} if parts else {}
-    settings |= {"ignore_patterns": ignored} if ignored else {}
-    called = job.get("name")
-    title = called.strip()[:500] if isinstance(called, str) else ""
-    return str(url).strip(), title, settings, list(dict.fromkeys(lost))
+        if name not in _MEANS_NOTHING and not _is_taken(name, value, result.settings):
+            result.lost.append(SOME_FILTERS)
+    result.lost = list(dict.fromkeys(result.lost))
+    return result
+
+
+def _is_taken(name: str, value: object, settings: dict[str, Any]) -> bool:
+    """Add what a filter means to the settings, and return whether that is all of it.
+
+    Filters look at what those before them left: a second one which chooses would choose from a part, which
+    only a CSS selector after another says.
+    """
+    exclude = value.get("exclude") if isinstance(value, Mapping) and name == "css" else None
+    if isinstance(exclude, str) and isinstance(value, Mapping):
+        if not _is_usable(usable_selector, exclude):
+            return False
+        value = {key: setting for key, setting in value.items() if key != "exclude"}
+    text = _value(value)
+    if not isinstance(text, str) or not text:
+        return False
+    part = _part(name, text, settings.get("parts", []))
+    if part and _is_usable(check_part, part):
+        settings["parts"] = [part]
+        if isinstance(exclude, str):
+            settings["ignore_selectors"] = [exclude]
+        return True
+    if name == "delete_lines_containing" and not (isinstance(value, Mapping) and "re" in value):
+        text = re.escape(text)
+    if name in {"grepi", "delete_lines_containing"} and _is_usable(compiled, text):
+        settings.setdefault("ignore_patterns", []).append(text)
+        return True
+    return False
 
 
 def _part(name: str, text: str, before: list[str]) -> str:
     """Return the part of a page that a filter chooses in that of the one before it, "" if none can."""
-    if name not in _PARTS or not text:
+    if name not in _PARTS:
         return ""
     part = _PARTS[name] + (".".join(text.split()) if name == "element-by-class" else text)
     if not before:
@@ -142,7 +190,7 @@ def _filters(raw_filters: object) -> Iterator[tuple[str, object]]:
             yield name.strip(), value.strip()
         elif isinstance(step, Mapping) and len(step) == 1:
             ((name, value),) = step.items()
-            yield str(name), _value(value)
+            yield str(name), value
 
 
 def _value(value: object) -> object:

@@ -50,17 +50,16 @@ def import_watches(file: BinaryIO, user: User | None) -> Imported:
     imported = Imported()
     groups: dict[str, dict[str, ForeignWatch]] = {}
     for address, watch in _addresses(watches_of(file), imported):
-        groups.setdefault(_alike(watch), {}).setdefault(address, watch)
+        group = groups.setdefault(_alike(watch), {})
+        if group.setdefault(address, watch) is not watch:
+            imported.known += 1
+            _name_losses(watch, imported)
     watched = _known([address for group in groups.values() for address in group])
     for group in groups.values():
         unknown = {address: watch for address, watch in group.items() if address not in watched}
         imported.known += len(group) - len(unknown)
         for watch in unknown.values():
-            if watch.lost:
-                parts = ", ".join(map(translated, watch.lost))
-                imported.problems.append(
-                    Problem(watch.url, _("Not taken over: %(parts)s") % {"parts": parts})
-                )
+            _name_losses(watch, imported)
         for first in range(0, len(unknown), MAX_CHOSEN):
             addresses = list(unknown)[first : first + MAX_CHOSEN]
             try:
@@ -74,9 +73,19 @@ def import_watches(file: BinaryIO, user: User | None) -> Imported:
     return imported
 
 
+def _name_losses(watch: ForeignWatch, imported: Imported) -> None:
+    """Note what a watch loses, if anything."""
+    if watch.lost:
+        parts = ", ".join(map(translated, watch.lost))
+        imported.problems.append(Problem(watch.url, _("Not taken over: %(parts)s") % {"parts": parts}))
+
+
 def _addresses(watches: Sequence[ForeignWatch], imported: Imported) -> Iterator[tuple[str, ForeignWatch]]:
-    """Yield the watches with their canonical addresses, and note those that have none."""
+    """Yield the watches with their canonical addresses, and note those that have none or are refused."""
     for watch in watches:
+        if watch.refused:
+            imported.problems.append(Problem(watch.url[:500], translated(watch.refused)))
+            continue
         try:
             yield canonical_url(watch.url), watch
         except BadUrl as error:

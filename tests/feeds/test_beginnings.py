@@ -9,8 +9,8 @@ from django.test import Client
 
 from articles.models import Subscription
 from crawler.web.roles import EDITOR, give_role
-from feeds import beginnings
-from feeds.beginnings import BEGINNINGS, TOPICS, Beginning, beginnings_in
+from feeds.adding import beginnings
+from feeds.adding.beginnings import BEGINNINGS, TOPICS, Beginning, beginnings_in
 from feeds.models import Feed
 from tests.factories import make_user
 from tests.html import flat

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawler.fetching.http.urls import canonical_url
-from feeds.places import (
+from feeds.adding.places import (
     MAX_URL_LENGTH,
     PLACES,
     KnownPlace,
@@ -18,7 +18,7 @@ from feeds.places import (
     looks_like_feed,
     read_places,
 )
-from feeds.sources import OTHER_NAMES, feed_address, likely_feeds, other_feeds
+from feeds.adding.sources import OTHER_NAMES, feed_address, likely_feeds, other_feeds
 
 BRIDGE = "https://bridge.example"
 ENTRIES = [pytest.param(place, id=f"{place.name} {place.bridge}".strip()) for place in PLACES]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from feeds.sources import MAX_GUESSES, feed_address, likely_feeds, podcast_named
+from feeds.adding.sources import MAX_GUESSES, feed_address, likely_feeds, podcast_named
 
 YOUTUBE = "https://www.youtube.com/feeds/videos.xml?"
 

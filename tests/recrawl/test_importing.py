@@ -99,7 +99,7 @@ def test_settings_are_taken_over_and_losses_named() -> None:
 
 
 def test_rules_of_groups_and_of_all_watches_are_taken_over() -> None:
-    """Backups of people who set their rules once, on a tag that overrides its watches or for all of them."""
+    """Rules that people set once, on a tag or for all watches, stand beside those of a watch."""
     row = {
         "url": "https://a.example/",
         "tags": ["g", "h"],
@@ -122,12 +122,90 @@ def test_rules_of_groups_and_of_all_watches_are_taken_over() -> None:
     (watch,) = of_text(json.dumps(state))
     assert watch.tags == ("Prices", "Other")
     assert watch.settings == {
-        "parts": ["css:.price"],
+        "parts": ["css:h1", "css:.price", "css:p"],
         "ignore_selectors": ["nav", "footer"],
         "ignore_patterns": ["(?i)Advert"],
         "direction": "any",
     }
     assert watch.lost == ("where messages of all watches go",)
+
+
+def test_tags_find_their_watches_by_address_and_say_where_messages_go() -> None:
+    groups = {
+        "boats": {"title": "Boats", "url_match_pattern": "*/BOATS/*", "ignore_text": ["Tide"]},
+        "shops": {"title": "Shops", "url_match_pattern": "shop", "notification_urls": ["json://a"]},
+        "none": {"title": "None", "url_match_pattern": ""},
+    }
+    row = {"url": "https://shop.example/boats/7", "tags": ["boats"]}
+    state = {"watching": {"u": row}, "settings": {"application": {"tags": groups}}}
+    (watch,) = of_text(json.dumps(state))
+    assert watch.tags == ("Boats", "Shops")
+    assert watch.settings["ignore_patterns"] == ["(?i)Tide"]
+    assert watch.lost == ("where its messages go",)
+
+
+def test_prices_and_pictures_have_their_settings_in_files_of_their_own() -> None:
+    prices = {"price_change_min": 100, "price_change_max": 0, "in_stock_processing": "off"}
+    stock = {"follow_price_changes": False, "price_change_threshold_percent": 5}
+    rows = archive(
+        {
+            "changedetection.json": {"settings": {}},
+            "a/watch.json": {"url": "https://a.example/", "processor": "restock_diff"},
+            "a/restock_diff.json": {"restock_diff": prices},
+            "b/watch.json": {"url": "https://b.example/", "processor": "restock_diff", "tags": ["t"]},
+            "b/restock_diff.json": {"restock_diff": prices},
+            "t/tag.json": {"title": "T", "overrides_watch": True, "processor_config_restock_diff": stock},
+            "c/watch.json": {"url": "https://c.example/", "processor": "image_ssim_diff"},
+            "c/image_ssim_diff.json": {"min_change_percentage": 10, "bounding_box": "1,2,3,4"},
+        }
+    )
+    own, of_tag, picture = watches_of(rows)
+    assert (own.settings["number_rule"], own.settings["number"], own.lost) == ("below", 100.0, ())
+    assert (of_tag.settings["number_rule"], of_tag.settings["number"]) == ("percent", 5.0)
+    assert of_tag.lost == (
+        "that changes of its price count for nothing",
+        "changes of stock without a change of price",
+    )
+    assert picture.settings["visual_percent"] == 10.0
+    assert picture.lost == ("the chosen region of its picture",)
+
+
+def test_expressions_heed_no_case_unless_their_flags_say_so() -> None:
+    row = {"url": "https://a.example/", "ignore_text": ["/seen/", "/Seen/m", "/a.b/s", "/x/im"]}
+    (watch,) = of_text(json.dumps({"watching": {"u": row}}))
+    assert watch.settings["ignore_patterns"] == ["(?i)seen", "Seen", "(?i)x"]
+    assert watch.lost == ("/a.b/s",)
+
+
+def test_what_holds_for_all_watches_holds_for_each() -> None:
+    state = {
+        "watching": {"u": {"url": "https://a.example/", "time_between_check_use_default": True}},
+        "settings": {
+            "headers": {"X": "1"},
+            "requests": {"proxy": "p", "time_schedule_limit": {"enabled": True}},
+            "application": {"all_paused": True, "ignore_whitespace": True, "fetch_backend": "html_webdriver",
+                            "webdriver_delay": 3, "ignore_status_codes": True},
+        },
+    }  # fmt: skip
+    (watch,) = of_text(json.dumps(state))
+    assert watch.is_paused
+    assert watch.lost == (
+        "its request headers",
+        "its proxy",
+        "that failing answers count as content",
+        "its hours and days of the week",
+        "its wait after loading",
+    )
+
+
+def test_the_source_of_a_page_or_its_offers_are_compared() -> None:
+    rows = {
+        "a": {"url": "source:https://a.example/"},
+        "b": {"url": "https://b.example/", "track_ldjson_price_data": "accepted"},
+    }
+    first, second = of_text(json.dumps({"watching": rows}))
+    assert (first.url, first.settings["compared"]) == ("https://a.example/", "markup")
+    assert second.settings["compared"] == "data"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +224,10 @@ def test_rules_of_groups_and_of_all_watches_are_taken_over() -> None:
         ),
         ({"include_filters": ["xpath://a[matches(@href, '^x')]"]}, "xpath://a[matches(@href, '^x')]"),
         ({"webdriver_delay": 5}, "its wait after loading"),
+        ({"extract_lines_containing": ["x"]}, "the extraction of text"),
+        ({"llm_intent": "only lower prices"}, "what it asks a language model"),
+        ({"link_to_open": "https://b.example/"}, "the other address that its link opens"),
+        ({"time_between_check": {"seconds": 30}}, "its interval of less than an hour"),
     ],
 )
 def test_what_a_watch_loses_is_named(setting: dict[str, Any], words: str) -> None:
@@ -290,7 +372,7 @@ headers: {X-Key: secret}
 
 
 def test_jobs_of_urlwatch_are_taken_over() -> None:
-    first, second, third = watches_of(io.BytesIO(JOBS))
+    first, second, command, third = watches_of(io.BytesIO(JOBS))
     assert (first.url, first.title, first.settings) == (
         "https://shop.example/lamp", "Prices", {"parts": ["css:.price"]}
     )  # fmt: skip
@@ -299,6 +381,46 @@ def test_jobs_of_urlwatch_are_taken_over() -> None:
     assert second.lost == ("some of its filters",)
     assert (third.url, third.settings) == ("https://old.example/list", {"parts": ["css:#content"]})
     assert third.lost == ("its request headers",)
+    assert command.url == "uptime" and "runs a program" in command.refused
+
+
+@pytest.mark.parametrize(
+    ("lines", "settings", "lost"),
+    [
+        ("additions_only: true", {"direction": "added"}, ()),
+        ("deletions_only: true", {"direction": "removed"}, ()),
+        ("filter: [{css: {selector: main, exclude: nav}}]",
+         {"parts": ["css:main"], "ignore_selectors": ["nav"]}, ()),
+        ("filter: [{css: main}, {xpath: //p}]", {"parts": ["css:main"]}, ("some of its filters",)),
+        ("filter: [{css: {selector: main, exclude: '::x::'}}]", {}, ("some of its filters",)),
+        ("filter: [{delete_lines_containing: {text: a (b)}}]", {"ignore_patterns": [r"a\ \(b\)"]}, ()),
+        ("filter: [{delete_lines_containing: {re: ^a}}, grepi: ^b]", {"ignore_patterns": ["^a", "^b"]}, ()),
+        ("diff_filter: [{grep: x}]", {}, ("how its versions are compared",)),
+        ("cookies: {a: b}", {}, ("its cookies",)),
+        ("use_browser: true\nwait_for_selector: main", {"browser": True}, ("its wait after loading",)),
+    ],
+)  # fmt: skip
+def test_settings_of_jobs_are_taken_over_or_named(
+    lines: str, settings: dict[str, Any], lost: tuple[str, ...]
+) -> None:
+    (watch,) = of_text(f"url: https://a.example/\n{lines}\n")
+    assert (watch.settings, watch.lost) == (settings, lost)
+
+
+def test_jobs_have_tags_and_may_be_paused() -> None:
+    (watch,) = of_text("url: https://a.example/\ntags: [boats, 7]\nenabled: false\n")
+    assert watch.tags == ("boats", "7") and watch.is_paused
+
+
+@pytest.mark.django_db
+def test_commands_and_pages_named_twice_are_told_of() -> None:
+    text = b"url: https://a.example/\n---\nurl: https://a.example/#b\ncookies: {a: b}\n---\ncommand: uptime\n"
+    result = import_watches(io.BytesIO(text), None)
+    assert (result.added, result.known) == (1, 1)
+    assert [(problem.url, problem.message) for problem in result.problems] == [
+        ("https://a.example/#b", "Not taken over: its cookies"),
+        ("uptime", "This job runs a program, and Freshet runs none."),
+    ]
 
 
 def test_damaged_yaml_is_refused() -> None:

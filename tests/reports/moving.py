@@ -121,8 +121,8 @@ def moved_watches(report: Input) -> Any:
     """Jobs of urlwatch or webchanges as `text` -> addresses, titles, settings and what is lost."""
     try:
         return [
-            {"url": url, "title": title, "settings": settings, "lost": lost}
-            for url, title, settings, lost in jobs_of(report["text"])
+            {"url": job.url, "title": job.title, "settings": job.settings, "lost": job.lost}
+            for job in jobs_of(report["text"])
         ]
     except ValueError as error:
         return {"refused": str(error)}

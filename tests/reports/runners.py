@@ -60,7 +60,7 @@ from crawler.reading.sources.read import Received, read_source
 from crawler.reading.sources.sitemap import sitemap_feed, sitemaps_of_index
 from crawler.text.numbers import number_in
 from feeds.adding.opml import OpmlError, read_opml, write_opml
-from feeds.sources import feed_address, likely_feeds, other_feeds
+from feeds.adding.sources import feed_address, likely_feeds, other_feeds
 from recrawl.terminal import listed_pages, read_document
 from tests.servers import Reply, Request, WebServer
 

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from crawler.fetching.sandboxed import client
+from feeds.adding.beginnings import BEGINNINGS, LANGUAGES
 from feeds.adding.discovery import MAX_ADDRESSES, FoundFeed, look_at
-from feeds.beginnings import BEGINNINGS, LANGUAGES
 
 SILENT = timedelta(days=60)
 """A feed whose newest article is older is said to be silent."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from hypothesis import given, strategies
 
 from articles.enrichment.models import Enrichment, Story
 from articles.interest.log import hidden_articles
@@ -292,6 +293,17 @@ def test_the_index_finds_what_asking_each_rule_finds() -> None:
         allowance = PatternAllowance()
         asked = [key for key, rule in numbered.items() if meets(rule, article, allowance)]
         assert matcher.matching(article, numbered.keys(), allowance) == asked
+
+
+TEXTS = strategies.text(alphabet="abAé東_. -\n’'", max_size=12)
+
+
+@given(words=strategies.lists(TEXTS, max_size=6), title=TEXTS, text=TEXTS)
+def test_the_index_leaves_no_rule_out(words: list[str], title: str, text: str) -> None:
+    rules = {key: ArticleConditions(words=word) for key, word in enumerate(words)}
+    article, allowance = MatchedArticle(title, text), PatternAllowance()
+    asked = [key for key, rule in rules.items() if meets(rule, article, allowance)]
+    assert Matcher(rules).matching(article, rules.keys(), allowance) == asked
 
 
 def test_pages(client: Client, feed: Feed, reader: Subscriber) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit, urlunsplit
 
 from crawler.text.marking import gettext_noop
-from feeds.places import NO_BRIDGES, certain_place, guessed_places, looks_like_feed
+from feeds.adding.places import NO_BRIDGES, certain_place, guessed_places, looks_like_feed
 
 USUAL_PATHS = (
     "feed", "rss.xml", "atom.xml", "index.xml", "feed.xml", "rss", "feed/atom", "feeds/posts/default",
