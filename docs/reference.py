@@ -89,6 +89,7 @@ KINDS = {
     "lists": "Lists of articles in pages without a feed",
     "logins": "Pages and feeds behind a login",
     "marks": "Marks and what is kept",
+    "moving": "Moving from other readers and watchers",
     "newsletters": "Newsletters and other mail",
     "news_sitemaps": "Sitemaps read as feeds",
     "notifications": "Notifications",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import lzma
 import struct
@@ -23,6 +24,23 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFErro
 def is_archive(data: bytes) -> bool:
     """Return whether a file is a zip file."""
     return data.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+
+def is_packed(data: bytes) -> bool:
+    """Return whether a file is packed by gzip."""
+    return data.startswith(b"\x1f\x8b")
+
+
+def unpacked(data: bytes) -> bytes:
+    """Return what a file packed by gzip holds. Raises MovingError as `files_in` does."""
+    try:
+        with gzip.open(io.BytesIO(data)) as stream:
+            content = stream.read(MAX_UNPACKED + 1)
+    except _BROKEN:
+        raise MovingError("damaged", gettext_noop("This zip file is damaged.")) from None
+    if len(content) > MAX_UNPACKED:
+        raise MovingError("too-large", gettext_noop("This zip file unpacks to more than 256 MB."))
+    return content
 
 
 def files_in(data: bytes) -> Iterator[tuple[str, bytes]]:

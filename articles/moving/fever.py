@@ -21,6 +21,7 @@ from articles.moving.values import (
     MovedPart,
     MovingError,
     fields,
+    ids,
     moved_feed,
     moved_item,
     number,
@@ -144,8 +145,8 @@ def _moved_feeds(groups: Mapping[str, Any], feeds: Mapping[str, Any]) -> Iterabl
     names = {number(row.get("id")): text(row.get("title")) for row in objects(groups.get("groups"))}
     folders: dict[int | None, str] = {}
     for row in objects(groups.get("feeds_groups")) or objects(feeds.get("feeds_groups")):
-        for key in text(row.get("feed_ids")).split(","):
-            folders.setdefault(number(key), names.get(number(row.get("group_id")), ""))
+        for key in ids(row.get("feed_ids")):
+            folders.setdefault(key, names.get(number(row.get("group_id")), ""))
     for row in objects(feeds.get("feeds")):
         folder = html.unescape(folders.get(number(row.get("id")), ""))
         if feed := moved_feed(row.get("url"), html.unescape(text(row.get("title"))), folder):
@@ -155,8 +156,7 @@ def _moved_feeds(groups: Mapping[str, Any], feeds: Mapping[str, Any]) -> Iterabl
 def _starred(client: _Client, cursor: FeverCursor, requests: int) -> MovedPart:
     """Return starred items by their ids, some pages at once."""
     reply = client.ask("feeds", "saved_item_ids")
-    keys = [number(key) for key in text(reply.get("saved_item_ids")).split(",")]
-    pending_ids = sorted({key for key in keys if key is not None and key > cursor.after})
+    pending_ids = sorted({key for key in ids(reply.get("saved_item_ids")) if key > cursor.after})
     now = pending_ids[: PAGE * requests]
     items: list[MovedItem] = []
     for start in range(0, len(now), PAGE):
@@ -177,12 +177,12 @@ def _all(client: _Client, cursor: FeverCursor, requests: int) -> MovedPart:
     for _ in range(requests):
         page = client.ask("items", since_id=last)
         about = _total(page, about)
-        ids = [key for row in objects(page.get("items")) if (key := number(row.get("id"))) is not None]
+        keys = ids([row.get("id") for row in objects(page.get("items"))])
         items += _moved(page, _urls(reply))
-        is_done = max(ids, default=last) <= last
+        is_done = max(keys, default=last) <= last
         if is_done:
             break
-        last = max(ids)
+        last = max(keys)
     after = msgspec.structs.replace(cursor, after=last, about=about)
     return MovedPart(items=tuple(items), cursor="" if is_done else _written(after), about=about)
 

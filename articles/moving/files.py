@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
 from lxml import etree
 
-from articles.moving.archives import files_in, is_archive
-from articles.moving.outlines import local_name, parsed, read_outlines
+from articles.moving.archives import files_in, is_archive, is_packed, unpacked
+from articles.moving.outlines import joined, local_name, note_site, parsed, read_outlines
 from articles.moving.streams import UNKNOWN_TIME, item_of
 from articles.moving.values import (
     ForeignFilter,
@@ -27,6 +28,7 @@ from articles.moving.values import (
     moved_item,
     number,
     objects,
+    site_key,
     text,
     time_of,
     web_url,
@@ -38,8 +40,15 @@ MAX_ITEMS = 100_000
 MAX_CONTENT = 100_000_000
 """Characters of the HTML of all items of a file together."""
 UNKNOWN = "unknown-file"
+_STARRED = ("/state/com.google/starred", "/tag/global.saved")
+"""Ends of the ids of streams with what a person starred, the last one Feedly's."""
+_STARRED_FEED = re.compile(r"[?&]id=-1(?:&|$)")
+"""The part of an address by which tt-rss names the feed that it makes of starred articles."""
 NO_ITEMS_LEFT = gettext_noop("Items beyond the first 100,000 of the file.")
 NO_TEXTS_LEFT = gettext_noop("The texts of the last items: those of the file are more than 100 MB.")
+NO_ADDRESSES = gettext_noop(
+    "Articles without an address, but for marks of those that their feeds still hold."
+)
 UNREAD_FILES = gettext_noop("Files in the archive that were not understood.")
 
 Row = Mapping[str, Any]
@@ -51,6 +60,8 @@ def read_export(name: str, data: bytes) -> MovedPart:
     Raises MovingError, of the kind "unknown-file" for a file of no known program.
     """
     export = _Export()
+    if is_packed(data):
+        data = unpacked(data)
     if is_archive(data):
         export.read_all(files_in(data))
     else:
@@ -67,6 +78,7 @@ class _Export:
         self._filters: list[ForeignFilter] = []
         self._left_out: dict[str, None] = {}
         self._sites: dict[str, str] = {}
+        self._addresses: dict[str, str] = {}
         self._characters = 0
 
     def read_all(self, files: Iterator[tuple[str, bytes]]) -> None:
@@ -109,9 +121,12 @@ class _Export:
         if b"<opml" not in data[:4000].replace(b"\0", b"").lower():
             raise _unknown()
         outlines = read_outlines(data)
-        self._feeds |= {feed.url: feed for feed in outlines.feeds}
+        for feed in outlines.feeds:
+            self._feeds[feed.url] = joined(self._feeds.get(feed.url), feed)
+            note_site(self._addresses, site_key(feed.url), feed.url)
         self._filters += outlines.filters
-        self._sites |= outlines.sites
+        for site, url in outlines.sites.items():
+            note_site(self._sites, site, url)
         self._left_out |= dict.fromkeys(outlines.left_out)
 
     def _read_json(self, name: str, data: bytes) -> None:
@@ -120,7 +135,12 @@ class _Export:
         except (ValueError, RecursionError):
             raise MovingError("not-json", gettext_noop("The file is not well-formed JSON.")) from None
         if isinstance(value, dict) and isinstance(value.get("items"), list):
-            for item in _stream(name, value):
+            folders = {feed.folder for feed in self._feeds.values()}
+            for item in _stream(name, value, self._sites, folders):
+                self._add(item)
+            return
+        if isinstance(value, dict) and _is_of_tt_rss(value):
+            for item in _tt_rss_feed(name, value, self._sites):
                 self._add(item)
             return
         if isinstance(value, dict) and isinstance(value.get("classifiers"), dict | list):
@@ -147,6 +167,11 @@ class _Export:
         if len(self._items) >= MAX_ITEMS:
             self._left_out[NO_ITEMS_LEFT] = None
             return
+        if not item.url and not item.identity:
+            self._left_out[NO_ADDRESSES] = None
+        # A feed may have moved from http to https since its items were written.
+        if item.feed_url not in self._feeds and (url := self._addresses.get(site_key(item.feed_url))):
+            item = msgspec.structs.replace(item, feed_url=url)
         self._characters += len(item.content)
         if self._characters > MAX_CONTENT:
             self._left_out[NO_TEXTS_LEFT] = None
@@ -168,14 +193,14 @@ def _rows(value: object) -> list[Row]:
     return objects(fields(value).get("stories")) or objects(fields(value).get("articles"))
 
 
-def _stream(name: str, value: Row) -> Iterator[MovedItem]:
+def _stream(name: str, value: Row, sites: Mapping[str, str], folders: Collection[str]) -> Iterator[MovedItem]:
     """Yield the items of a stream in Google Reader's format; those of the starred ones are starred."""
     stream = text(value.get("id"))
-    is_starred = stream.endswith("/state/com.google/starred") or _file_name(name).startswith("starred")
-    stream_url = web_url(stream.removeprefix("feed/"))
+    is_starred = stream.endswith(_STARRED) or _file_name(name).startswith("starred")
+    urls = {**sites, "": web_url(stream.removeprefix("feed/"))}
     for item in objects(value.get("items")):
-        # The person's folders may be among the labels: nothing in such a file tells one from the other.
-        yield item_of(item, {"": stream_url}, starred=is_starred)
+        # Folders may be among the labels: only a list of feeds in the same archive tells one from the other.
+        yield item_of(item, urls, folders, starred=is_starred)
 
 
 def _file_name(path: str) -> str:
@@ -200,9 +225,8 @@ def _feedbin(row: Row, _: Mapping[str, str]) -> MovedItem:
 
 def _nextcloud(row: Row, sites: Mapping[str, str]) -> MovedItem:
     """Read an article of Nextcloud News, which names its feed by the address of the site."""
-    link = text(row.get("feedLink"))
     return moved_item(
-        feed_url=sites.get(link, ""),
+        feed_url=sites.get(site_key(row.get("feedLink")), ""),
         url=row.get("url"),
         title=row.get("title"),
         identity=row.get("guid"),
@@ -250,6 +274,27 @@ def _newsblur_feeds(value: object) -> dict[str, str]:
     feeds = fields(value).get("feeds")
     rows = feeds.items() if isinstance(feeds, dict) else [(text(r.get("id")), r) for r in objects(feeds)]
     return {text(key): text(fields(row).get("feed_address")) for key, row in rows}
+
+
+def _is_of_tt_rss(value: Row) -> bool:
+    """Return whether it is a feed that tt-rss makes of articles as JSON."""
+    return any("excerpt" in row and "link" in row for row in objects(value.get("articles"))[:1])
+
+
+def _tt_rss_feed(name: str, value: Row, sites: Mapping[str, str]) -> Iterator[MovedItem]:
+    """Yield the articles in a feed that tt-rss makes, which names feeds by the addresses of their sites."""
+    addresses = [text(value.get("feed_url")), text(value.get("self_url"))]
+    is_starred = any(map(_STARRED_FEED.search, addresses)) or _file_name(name).startswith("starred")
+    for row in objects(value.get("articles")):
+        yield moved_item(
+            feed_url=sites.get(site_key(fields(row.get("source")).get("link")), ""),
+            url=row.get("link"),
+            title=row.get("title"),
+            author=row.get("author"),
+            content=row.get("content") or row.get("excerpt"),
+            published=time_of(row.get("updated")),
+            starred=UNKNOWN_TIME if is_starred else None,
+        )
 
 
 def _tt_rss(root: etree._Element) -> Iterator[MovedItem]:

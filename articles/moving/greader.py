@@ -34,6 +34,9 @@ READING_LIST = "user/-/state/com.google/reading-list"
 LABEL = "user/-/label/"
 PLACES = ("", "/api/greader.php", "/p/api/greader.php", "/reader", "/greader")
 """Ends of addresses at which servers have the interface, behind the one that a person types."""
+LONG_ID = "tag:google.com,2005:reader/item/"
+MAX_DIGITS = 19
+"""Of an id of 64 bits; The Old Reader's are 24 hexadecimal digits, which may all be decimal."""
 MAX_LABELS = 500
 MAX_PAGES = 50_000
 """Requests for items of one account, against servers whose continuations never end."""
@@ -256,13 +259,22 @@ def _smaller(session: _Session, cursor: StreamCursor, page_size: int) -> Mapping
     return fields(session.get(path, **query | {"n": max(page_size // 10, FEWEST)}).json())
 
 
+def _long_id(key: str) -> str:
+    """Return the long form of a decimal id, which all servers take; Miniflux reads digits as hexadecimal."""
+    digits = key.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_DIGITS):
+        return key
+    return f"{LONG_ID}{int(key) % 2**64:016x}"
+
+
 def _page_by_ids(session: _Session, cursor: StreamCursor, page_size: int) -> Mapping[str, Any]:
     """Return a page of a server such as Miniflux, which names the items of a stream and then gives them."""
     query: dict[str, object] = {"s": cursor.stream, "n": page_size}
     if cursor.next:
         query["c"] = cursor.next
     id_page = fields(session.get("stream/items/ids", **query).json())
-    ids = [key for row in objects(id_page.get("itemRefs"))[:page_size] if (key := text(row.get("id")))]
+    rows = objects(id_page.get("itemRefs"))[:page_size]
+    ids = [_long_id(key) for row in rows if (key := text(row.get("id")))]
     if not ids:
         return {}
     token = session.get("token")

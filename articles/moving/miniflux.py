@@ -17,12 +17,12 @@ from articles.moving.values import (
     MovedPart,
     MovingError,
     fields,
+    first_time,
     moved_feed,
     moved_item,
     number,
     objects,
     text,
-    time_of,
     web_url,
 )
 from crawler.text.characters import storable
@@ -156,7 +156,7 @@ def _item(row: Mapping[str, Any]) -> MovedItem:
         title=row.get("title"),
         author=row.get("author"),
         content=row.get("content"),
-        published=time_of(row.get("published_at")),
+        published=first_time(row.get("published_at"), row.get("created_at")),
         read=row.get("status") == "read",
         starred=0.0 if row.get("starred") is True else None,
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from lxml import etree
 
-from articles.moving.values import ForeignFilter, MovedFeed, MovingError, moved_feed, web_url
+from articles.moving.values import ForeignFilter, MovedFeed, MovingError, moved_feed, site_key, text
 from crawler.reading.limits import LIMITS
 from crawler.reading.references import mended
 from crawler.text.characters import one_line
@@ -22,14 +22,23 @@ MAX_DEPTH = 64
 NO_RULES = gettext_noop(
     "Feeds made of web pages or JSON by rules: add the OPML file among the feeds to bring them."
 )
+NO_ADDRESS = gettext_noop("Feeds whose address is none of the web:")
+NO_LISTS = gettext_noop("Lists of feeds that stand at another address; add their feeds instead:")
+NO_TT_RSS = gettext_noop("Filters of Tiny Tiny RSS.")
+MAX_NAMED = 100
+"""Outlines that are named as left out."""
 _CHUNK = 64 * 1024
 _FILTERS = {"filtersactionread": "read", "filtersactionstar": "star"}
 """FreshRSS's attributes with a search in each line: entries that it finds are marked so as they come."""
-_PLAIN = ("", "rss", "rss1", "rss2", "atom", "atom1", "rdf", "feed")
+_BY_RULES = ("xpath", "json+")
+"""Parts of the types of FreshRSS's feeds that are made by rules. All other types are names for feeds."""
 
 
 class Outlines(msgspec.Struct, frozen=True):
-    """The feeds of an OPML file, FreshRSS's filters, and the feeds by the addresses of their sites."""
+    """The feeds of an OPML file, FreshRSS's filters, and the feeds by the keys of their sites.
+
+    A site with several feeds has "": nothing tells whose its articles are.
+    """
 
     feeds: tuple[MovedFeed, ...] = ()
     filters: tuple[ForeignFilter, ...] = ()
@@ -39,7 +48,7 @@ class Outlines(msgspec.Struct, frozen=True):
 
 def read_outlines(data: bytes) -> Outlines:
     """Read an OPML file. A folder within others is named "a/b". Raises MovingError."""
-    feeds: list[MovedFeed] = []
+    feeds: dict[str, MovedFeed] = {}
     filters: list[ForeignFilter] = []
     sites: dict[str, str] = {}
     left_out: dict[str, None] = {}
@@ -49,16 +58,43 @@ def read_outlines(data: bytes) -> Outlines:
         if feed is None:
             if rules:
                 filters.append(ForeignFilter("freshrss", rules, folder=one_line(folder, LIMITS.name)))
+            if len(left_out) < MAX_NAMED:
+                left_out |= dict.fromkeys(_left_out(attributes))
             continue
-        if attributes.get("type", "").lower() not in _PLAIN:
+        if any(part in attributes.get("type", "").lower() for part in _BY_RULES):
             left_out[NO_RULES] = None
             continue
-        feeds.append(feed)
+        feeds[feed.url] = joined(feeds.get(feed.url), feed)
         if rules:
             filters.append(ForeignFilter("freshrss", rules, feed.url))
-        if site := web_url(attributes.get("htmlurl")):
-            sites[site] = feed.url
-    return Outlines(tuple(feeds), tuple(filters), sites, tuple(left_out))
+        if site := site_key(attributes.get("htmlurl")):
+            note_site(sites, site, feed.url)
+    return Outlines(tuple(feeds.values()), tuple(filters), sites, tuple(left_out))
+
+
+def joined(before: MovedFeed | None, feed: MovedFeed) -> MovedFeed:
+    """Return a feed that stands in several places, with the first folder and the first title that it has."""
+    if before is None:
+        return feed
+    return MovedFeed(feed.url, before.title or feed.title, before.folder or feed.folder)
+
+
+def note_site(sites: dict[str, str], site: str, url: str) -> None:
+    """Note the feed of a site, or that it has several."""
+    sites[site] = url if sites.get(site, url) == url else ""
+
+
+def _left_out(attributes: Mapping[str, str]) -> Iterator[str]:
+    """Yield what of an outline that is no feed of the web does not come."""
+    name = _name(attributes)
+    if address := _address(attributes):
+        yield NO_ADDRESS
+        yield one_line(f"{name}: {address}", LIMITS.name)
+    if address := _list_address(attributes):
+        yield NO_LISTS
+        yield one_line(f"{name}: {address}", LIMITS.name)
+    if "filter-type" in attributes:
+        yield NO_TT_RSS
 
 
 def parsed(data: bytes, *, mend: bool = False) -> etree._Element:
@@ -131,9 +167,20 @@ def _category(attributes: Mapping[str, str]) -> str:
 
 
 def _address(attributes: Mapping[str, str]) -> str:
-    if address := attributes.get("xmlurl"):
+    """Return the address of a feed, without the scheme that tells browsers to open a reader."""
+    address = attributes.get("xmlurl", "")
+    if not address and attributes.get("type", "").lower() in ("rss", "atom"):
+        address = attributes.get("url", "")
+    if not address.lower().startswith("feed:"):
         return address
-    return attributes.get("url", "") if attributes.get("type", "").lower() in ("rss", "atom") else ""
+    rest = address[len("feed:") :]
+    return f"http:{rest}" if rest.startswith("//") else rest
+
+
+def _list_address(attributes: Mapping[str, str]) -> str:
+    """Return the address of another list that an outline stands for, as in OPML 2.0 or of FreshRSS."""
+    is_list = attributes.get("type", "").lower() == "include"
+    return attributes.get("opmlurl") or (text(attributes.get("url")) if is_list else "")
 
 
 def _filter(attributes: Mapping[str, str]) -> str:

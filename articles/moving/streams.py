@@ -13,17 +13,20 @@ from articles.moving.values import (
     MovedFeed,
     MovedItem,
     fields,
+    first_time,
     moved_feed,
     moved_item,
     objects,
+    site_key,
     text,
-    time_of,
     web_url,
 )
 
 UNKNOWN_TIME = 0.0
 _FEED = "feed/"
-_STATE = re.compile(r"user/[^/]*/state/com\.google/(read|starred)")
+_STATE = re.compile(r"user/[^/]*/(?:state/com\.google/|tag/global\.)(read|starred|saved)")
+"""A mark as a category, or as a tag of Feedly."""
+_TIMES = ("published", "updated", "timestampUsec", "crawlTimeMsec")
 _LABEL = re.compile(r"user/[^/]*/label/(.+)", re.DOTALL)
 
 
@@ -75,11 +78,22 @@ def item_of(
     starred: bool = False,
     label: str = "",
 ) -> MovedItem:
-    """Return an item of the stream that `starred` or `label` names. Names of `folders` are no labels."""
-    categories = item.get("categories")
+    """Return an item of the stream that `starred` or `label` names. Names of `folders` are no labels.
+
+    `urls` holds addresses of feeds by the ids of their streams, and may hold them by the keys of sites.
+    """
+    categories, tags = item.get("categories"), objects(item.get("tags"))
     names = [text(name) for name in categories] if isinstance(categories, list) else []
-    states = {match[1] for name in names if (match := _STATE.fullmatch(name))}
+    states = {
+        match[1]
+        for name in [*names, *(tag.get("id") for tag in tags)]
+        if (match := _STATE.fullmatch(text(name)))
+    }
     labels = [item_label for name in names if (item_label := label_of(name)) and item_label not in folders]
+    labels += [text(tag.get("label")) for tag in tags if not _STATE.fullmatch(text(tag.get("id")))]
+    is_starred = starred or bool(states & {"starred", "saved"})
+    # Inoreader and Feedly tell when; of others the time is unknown.
+    star_time = first_time(item.get("starred"), item.get("actionTimestamp")) or UNKNOWN_TIME
     return moved_item(
         feed_url=_feed_url(fields(item.get("origin")), urls),
         # Not `html.unescape`, for which `&copy=1` has a sign in it.
@@ -88,22 +102,25 @@ def item_of(
         identity=item.get("guid"),
         author=html.unescape(text(item.get("author"))),
         content=_content(item),
-        published=time_of(item.get("published")),
-        read="read" in states,
-        starred=UNKNOWN_TIME if starred or "starred" in states else None,
+        # Without a date of its own an item has the time at which the other server saw it.
+        published=first_time(*(item.get(name) for name in _TIMES)),
+        read="read" in states or item.get("unread") is False,
+        starred=star_time if is_starred else None,
         labels=[*labels, label],
     )
 
 
 def _feed_url(origin: Mapping[str, Any], urls: Mapping[str, str]) -> str:
     key = text(origin.get("streamId"))
-    return urls.get(key) or web_url(origin.get("feedUrl")) or web_url(key.removeprefix(_FEED))
+    url = urls.get(key) or web_url(origin.get("feedUrl")) or web_url(key.removeprefix(_FEED))
+    return url or urls.get(site_key(origin.get("htmlUrl")), "")
 
 
 def _link(item: Mapping[str, Any]) -> str:
     """Return the first web address among an item's own links."""
     links = [*objects(item.get("canonical")), *objects(item.get("alternate"))]
-    return next((url for link in links if (url := web_url(link.get("href")))), "")
+    url = next((url for link in links if (url := web_url(link.get("href")))), "")
+    return url or web_url(item.get("canonicalUrl"))
 
 
 def _content(item: Mapping[str, Any]) -> str:

@@ -150,11 +150,22 @@ def web_url(value: object) -> str:
     return address if is_web else ""
 
 
+def site_key(value: object) -> str:
+    """Return what an address of a site is known by, with http or https, with a slash at its end or none."""
+    return web_url(value).partition("://")[2].rstrip("/")
+
+
 def text(value: object) -> str:
     """Return a text as it is and a whole number as digits, "" for anything else."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) else ""
+
+
+def ids(value: object) -> list[int]:
+    """Return whole numbers that are written with commas between them, or as a list; others are left out."""
+    parts = value if isinstance(value, list) else text(value).split(",")
+    return [key for part in parts if (key := number(part)) is not None]
 
 
 def fields(value: object) -> Mapping[str, Any]:
@@ -178,6 +189,11 @@ def number(value: object) -> int | None:
     digits = value.strip() if isinstance(value, str) else ""
     is_number = digits.removeprefix("-").isdecimal() and digits.isascii() and len(digits) <= 20
     return int(digits) if is_number else None
+
+
+def first_time(*values: object) -> float | None:
+    """Return the first of some times that is one, None if none is."""
+    return next((seconds for value in values if (seconds := time_of(value)) is not None), None)
 
 
 def time_of(value: object) -> float | None:

@@ -46,6 +46,7 @@ _PARTS = {"css": "css:", "xpath": "xpath:", "jq": "jq:", "jsonpath": "jsonpath:"
           "element-by-class": "css:.", "element-by-tag": "css:"}  # fmt: skip
 _MEANS_NOTHING = {"html2text", "strip", "format-json", "beautify", "csv2text", "pdf2text"}
 """Filters that make text of a page, which is what is compared here anyway."""
+_ADDRESSES = ("url", "navigate", "command")
 _JOB = re.compile(r"^\s*(?:-\s+)?(?:url|navigate|command)\s*:", re.MULTILINE)
 
 
@@ -74,13 +75,43 @@ def jobs_of(text: str) -> Iterator[Job]:
     if len(text) > MAX_CHARACTERS:
         raise ValueError("the file is too long")
     try:
-        documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+        documents = list(_documents(text))
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError("this is no YAML") from error
     for document in documents:
         for job in document if isinstance(document, list) else [document]:
             if isinstance(job, Mapping):
                 yield _job(job)
+
+
+class _JobLoader(yaml.CSafeLoader):
+    """Reads YAML; what has an unknown tag is the tag's text, as of a filter `!element-by-id:x`."""
+
+
+_JobLoader.add_multi_constructor("!", lambda _loader, suffix, _node: f"!{suffix}")
+
+
+def _documents(text: str) -> Iterator[Any]:
+    """Yield the documents of a file, and the jobs of one that lacks the lines `---` between them."""
+    loader = _JobLoader(text)
+    while loader.check_node():
+        if document := loader.get_node():
+            for node in _jobs_in(document):
+                yield loader.construct_document(node)
+
+
+def _jobs_in(node: yaml.Node) -> list[yaml.Node]:
+    """Return the jobs of a document: a field that comes again begins the next one."""
+    if not isinstance(node, yaml.MappingNode):
+        return [node]
+    groups: list[list[tuple[yaml.Node, yaml.Node]]] = [[]]
+    for key, value in node.value:
+        if any(key.value == before.value for before, _value in groups[-1]):
+            groups.append([])
+        groups[-1].append((key, value))
+    if not all(any(key.value in _ADDRESSES for key, _value in group) for group in groups):
+        return [node]
+    return [yaml.MappingNode(node.tag, group) for group in groups]
 
 
 def _job(job: Mapping[Any, Any]) -> Job:
@@ -108,7 +139,8 @@ def _job(job: Mapping[Any, Any]) -> Job:
 def _is_taken(name: str, value: object, settings: dict[str, Any]) -> bool:
     """Add what a filter means to the settings, and return whether that is all of it.
 
-    Filters look at what those before them left, so that a second one which chooses would choose from a part.
+    Filters look at what those before them left: a second one which chooses would choose from a part, which
+    only a CSS selector after another says.
     """
     exclude = value.get("exclude") if isinstance(value, Mapping) and name == "css" else None
     if isinstance(exclude, str) and isinstance(value, Mapping):
@@ -118,8 +150,9 @@ def _is_taken(name: str, value: object, settings: dict[str, Any]) -> bool:
     text = _value(value)
     if not isinstance(text, str) or not text:
         return False
-    if name in _PARTS and "parts" not in settings and _is_usable(check_part, _PARTS[name] + text):
-        settings["parts"] = [_PARTS[name] + text]
+    part = _part(name, text, settings.get("parts", []))
+    if part and _is_usable(check_part, part):
+        settings["parts"] = [part]
         if isinstance(exclude, str):
             settings["ignore_selectors"] = [exclude]
         return True
@@ -129,6 +162,17 @@ def _is_taken(name: str, value: object, settings: dict[str, Any]) -> bool:
         settings.setdefault("ignore_patterns", []).append(text)
         return True
     return False
+
+
+def _part(name: str, text: str, before: list[str]) -> str:
+    """Return the part of a page that a filter chooses in that of the one before it, "" if none can."""
+    if name not in _PARTS:
+        return ""
+    part = _PARTS[name] + (".".join(text.split()) if name == "element-by-class" else text)
+    if not before:
+        return part
+    are_plain = all(each.startswith("css:") and "," not in each for each in (part, *before))
+    return f"{before[0]} {part.removeprefix('css:')}" if are_plain else ""
 
 
 def _filters(raw_filters: object) -> Iterator[tuple[str, object]]:

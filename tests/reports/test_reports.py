@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.reports import assistants, exporting, keeping, over_time, pages, ruling  # noqa: F401 - runners
+from tests.reports import assistants, exporting, keeping, moving, over_time, pages, ruling  # noqa: F401
 from tests.reports.runners import RUNNERS, WHOLE_WAY
 
 FOLDER = Path(__file__).parent

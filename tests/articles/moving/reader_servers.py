@@ -123,7 +123,7 @@ class GoogleReader:
             items, answer = self._page(asked.query["s"], asked)
             return Said({"itemRefs": [{"id": item["id"]} for item in items]} | answer)
         if path == "stream/items/contents":
-            every = {item["id"]: item for items in self.streams.values() for item in items}
+            every = {_long_form(item["id"]): item for items in self.streams.values() for item in items}
             assert asked.method == "POST" and asked.form["T"] == [TOKEN]
             return Said({"items": [every[key] for key in asked.form["i"]]})
         if path.startswith("stream/contents/") and not self.names_first:
@@ -138,6 +138,11 @@ class GoogleReader:
             return items[:size], {"continuation": "5"}
         more = {"continuation": str(start + size)} if start + size < len(items) else {}
         return items[start : start + size], more
+
+
+def _long_form(key: str) -> str:
+    """The id by which Miniflux knows an item that it names in decimal digits."""
+    return f"tag:google.com,2005:reader/item/{int(key):016x}" if key.isdecimal() else key
 
 
 @dataclass

@@ -216,6 +216,7 @@ def test_texts_that_nothing_can_store() -> None:
         canonical=[{"href": "https://one.example/?a=1&copy=2&amp;b=3"}],
         author=["no", "text"],
         published=1e400,
+        crawlTimeMsec=None,
         origin=None,
     )
     tags = [{"id": "user/-/label/a\ud800b\0", "type": "tag"}, {"id": 5}]

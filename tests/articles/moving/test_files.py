@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zipfile
@@ -73,7 +74,7 @@ def test_opml_with_filters_of_freshrss() -> None:
     )
     rules = {"read": ["intitle:casino", "author:Bob"], "star": ["intitle:good"]}
     assert part.filters == (ForeignFilter("freshrss", json.dumps(rules), "https://one.example/feed"),)
-    assert part.left_out == (outlines.NO_RULES,)
+    assert part.left_out == (outlines.NO_RULES, outlines.NO_ADDRESS, "No address: javascript:alert(1)")
     assert (part.items, part.cursor) == ((), "")
 
 
@@ -151,6 +152,19 @@ def test_an_archive_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_FILES", 1)
     with pytest.raises(MovingError, match="too many"):
         read_export("x.zip", archive(a_json=[], b_json=[]))
+
+
+def test_a_packed_file_that_is_damaged_or_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = gzip.compress(OPML)
+    assert len(read_export("feeds.opml.gz", packed).feeds) == 2
+    for broken in (packed[:-20], packed[:12] + b"\xff" * 20):
+        with pytest.raises(MovingError) as caught:
+            read_export("feeds.opml.gz", broken)
+        assert caught.value.kind == "damaged"
+    monkeypatch.setattr(archives, "MAX_UNPACKED", 100)
+    with pytest.raises(MovingError) as caught:
+        read_export("feeds.opml.gz", packed)
+    assert caught.value.kind == "too-large"
 
 
 def test_bounds_of_items_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:
