@@ -350,8 +350,9 @@ def main() -> None:
     memory.offer_to_kernel("fork server")
     connection = socket.socket(fileno=options["socket"])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for module in options["modules"]:
-        importlib.import_module(module)
+    with memory.without_collection():
+        for module in options["modules"]:
+            importlib.import_module(module)
     gc.collect()
     gc.freeze()
     os.nice(options["niceness"])  # now that it is loaded, which a start waits for

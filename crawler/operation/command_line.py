@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
+import django
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import OperationalError, ProgrammingError
 from psycopg.errors import UndefinedColumn, UndefinedTable
 
+from crawler.isolation import memory
 from crawler.telemetry.version import version
 
 
@@ -24,6 +26,8 @@ def main() -> None:
         print(f"Freshet {version()}")
         return
     try:
+        with memory.without_collection():
+            django.setup()
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         if "settings.DATABASES" in str(error):  # Django's word for DATABASE_URL=none, or none yet

@@ -27,7 +27,6 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import KombuError
-from redis import RedisError
 
 from crawler.accounts.demo import VISITOR
 from crawler.accounts.models import Account
@@ -96,7 +95,8 @@ class Command(BaseCommand):
         if not database.is_given():
             self._server = database.own_server(self._say)
         self._sealed.start()  # it loads what it needs while this process does the rest
-        load()
+        with memory.without_collection():
+            load()
         memory.keep_what_is_loaded()
         self._step("PostgreSQL", self._postgresql)
         # Beside what follows, not beside initdb, which took twice as long then.
@@ -176,12 +176,22 @@ def make_broker_ready() -> str:
             routed = {route["queue"] for route in app.conf.task_routes.values()}
             broker.make_queues(broker_dsn(), {*routed, app.conf.task_default_queue})
             return "queues made" if is_new else "queues in PostgreSQL"
-        with app.connection_for_write() as link:
-            link.ensure_connection(max_retries=3, interval_start=1, interval_step=0, timeout=10)
-    except (KombuError, psycopg.Error, OSError, ValueError, RedisError) as error:
+        _greet_broker()
+    except (KombuError, psycopg.Error, OSError, ValueError) as error:
         problem = f"the broker of CELERY_BROKER_URL does not answer: {first_line(error)}"
         raise CommandError(problem) from error
     return "given by CELERY_BROKER_URL"
+
+
+def _greet_broker() -> None:
+    """Connect to the broker that was given. Raises KombuError, OSError or ValueError."""
+    from redis import RedisError  # noqa: PLC0415 - a tenth of a start, which PostgreSQL as broker does without
+
+    try:
+        with app.connection_for_write() as link:
+            link.ensure_connection(max_retries=3, interval_start=1, interval_step=0, timeout=10)
+    except RedisError as error:
+        raise OSError(first_line(error)) from error
 
 
 def send_first_tick() -> str:
