@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
-class StaticStorage(CompressedManifestStaticFilesStorage):
+class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # it has no types
     """Compresses only files that pages name.
 
     Pages name neither files without a hash, nor source maps, nor sources of which there is a smaller form.
