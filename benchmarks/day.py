@@ -1,13 +1,16 @@
 """A day in an hour: does anything creep, bloat or fall behind while feeds publish and people read?
 
     python -m benchmarks.day [--feeds 10000] [--pages 1000] [--readers 200] [--minutes 60] [--speed 24]
-        [--faults 0.2] [--trace TRACE.csv.gz] [--megabytes 512] [--to DIRECTORY]
+        [--faults 0.2] [--load plain|news|quiet|storm|outage] [--trace TRACE.csv.gz] [--megabytes 512]
+        [--to DIRECTORY]
 
 Feeds publish on loopback by the habits of a recorded trace (columns feed, published; without one, by invented
 habits), a day and its settings pressed together by `--speed`; pages that change are watched, and readers open
 a page a minute each. Compares what was stored with what the server had sent, the delays with those of the
 same policy replayed on the same times, and after ten minutes with the end: memory, dead rows, what waits.
-Writes a table of samples and pictures (SVG) into the directory. Figures stand beside their goals. With
+The load of invented habits is plain, that of a day of news (three times as much) or of a quiet Sunday (a
+third), a storm (ten times as much for a tenth of the time), or an outage (no answer for two hours amid the
+day). Writes a table of samples and pictures (SVG) into the directory. Figures stand beside their goals. With
 `--megabytes` the product runs in a control group of this size (which needs root), with FRESHET_SMALL=1.
 """
 
@@ -53,6 +56,10 @@ HISTORY_DAYS = 7.0
 TICK_SECONDS, BUDGET, VISITS_A_DAY = 600.0, 0.5, 4.0
 """Settings of the day at its own pace: a tick, retrievals per feed and hour, looks at a watched page."""
 
+LOADS = {"plain": 1.0, "news": 3.0, "quiet": 0.3, "storm": 1.0, "outage": 1.0}
+"""Loads, and how much more is published than on a usual day."""
+STORM, STORM_SHARE = 10.0, 0.1
+OUTAGE_SECONDS = 7200.0
 WARM_MINUTES = 10.0
 PAGES = (
     "/read/",
@@ -131,6 +138,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--speed", type=float, default=24.0)
     parser.add_argument("--faults", type=float, default=0.0, help="share of the requests that go wrong")
+    parser.add_argument("--load", choices=LOADS, default="plain")
     parser.add_argument("--trace", type=Path)
     parser.add_argument("--megabytes", type=int, default=0)
     parser.add_argument("--to", type=Path, default=ROOT / "var" / "day")
@@ -176,7 +184,9 @@ def day(product: Product, options: argparse.Namespace) -> bool:
         "feeds": feed_moments(options, began),
         "pages": page_moments(options.pages, speed, began, options.minutes),
     }
-    with web(product.work, moments, port, options.faults):
+    outage = OUTAGE_SECONDS / speed if options.load == "outage" else 0.0
+    middle = began + 30 * options.minutes
+    with web(product.work, moments, port, options.faults, (middle, middle + outage)):
         add_everything(product, options, port)
         readers = Readers(f"http://127.0.0.1:{product.port}", {}, options.readers)
         api = Api(readers.base)
@@ -222,14 +232,24 @@ def feed_moments(options: argparse.Namespace, began: float) -> list[list[float]]
             start = dice.uniform(times[0], max(times[-1] - days * DAY, times[0]))
             window = times[(times >= start) & (times < start + days * DAY)] - start
         else:
-            rate = min(3 * dice.lognormvariate(0, 1.5), 100)
+            rate = LOADS[options.load] * min(3 * dice.lognormvariate(0, 1.5), 100)
             count = np.random.default_rng(dice.randrange(2**32)).poisson(rate * days)
             window = (
                 np.array([int(dice.random() * days) + dice.betavariate(3, 2) for _ in range(count)]) * DAY
             )
+            if options.load == "storm":
+                window = np.append(window, storm(rate, days, dice))
         shifted = began + (np.sort(window) - HISTORY_DAYS * DAY) / speed
         feeds.append([round(float(moment), 3) for moment in shifted])
     return feeds
+
+
+def storm(rate: float, days: float, dice: random.Random) -> np.ndarray[Any, Any]:
+    """Return what is published more in a storm amid the run, in seconds from the beginning of the history."""
+    length = STORM_SHARE * (days - HISTORY_DAYS)
+    begin = HISTORY_DAYS + (days - HISTORY_DAYS - length) / 2
+    count = np.random.default_rng(dice.randrange(2**32)).poisson((STORM - 1) * rate * length)
+    return np.array([begin + length * dice.random() for _ in range(count)]) * DAY
 
 
 def read_habits(path: Path, days: float) -> Iterator[np.ndarray[Any, Any]]:
@@ -258,12 +278,14 @@ def page_moments(count: int, speed: float, began: float, minutes: float) -> list
 
 
 @contextmanager
-def web(work: Path, moments: dict[str, list[list[float]]], port: int, faults: float) -> Iterator[None]:
-    """Serve the feeds and pages in a separate process, with this share of faults."""
+def web(
+    work: Path, moments: dict[str, list[list[float]]], port: int, faults: float, away: tuple[float, float]
+) -> Iterator[None]:
+    """Serve the feeds and pages in a separate process, with this share of faults, not between two times."""
     path = work / "moments.json"
     path.write_text(json.dumps(moments))
     command = [sys.executable, str(ROOT / "benchmarks" / "day_server.py"), str(path)]
-    command += [f"--port={port}", f"--faults={faults}"]
+    command += [f"--port={port}", f"--faults={faults}", "--away", *map(str, away)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -1,11 +1,12 @@
 """A web that lives: feeds that publish and pages that change at given moments, on loopback.
 
-    python benchmarks/day_server.py MOMENTS.json --port 8700 [--faults 0.2]
+    python benchmarks/day_server.py MOMENTS.json --port 8700 [--faults 0.2] [--away FROM UNTIL]
 
 MOMENTS.json has `feeds` and `pages`: for each a list of rising times in seconds since 1970. Every feed shows
 its newest 20 entries with validators, and answers 304 if nothing is new. `/served` on 127.77.0.1 tells how
 many entries of each feed, and how many states of each page, were sent at least once. With `--faults` that
-share of the requests goes wrong: refused, cut off, or answered by what is neither feed nor page.
+share of the requests goes wrong: refused, cut off, or answered by what is neither feed nor page. Between two
+times of `--away`, in seconds since 1970, no request has an answer.
 """
 
 from __future__ import annotations
@@ -48,11 +49,18 @@ class Source:
     is_page: bool
     moments: list[float]
     faults: float = 0.0
+    away: tuple[float, float] = (0.0, 0.0)
     sent: list[list[int]] = field(default_factory=list)
 
     def shown(self, now: float) -> int:
         """Count the moments up to now."""
         return bisect_right(self.moments, now)
+
+    def fails(self) -> bytes | None:
+        """Return what is written in the place of an answer, None if this one goes well."""
+        if self.away[0] <= time.time() < self.away[1]:
+            return b""
+        return random.choice(FAULTS) if random.random() < self.faults else None
 
     def note(self, first: int, last: int) -> None:
         """Record that the entries `first` to `last` (exclusive) were sent."""
@@ -127,12 +135,12 @@ async def serve(
                 }
                 body = json.dumps(sums).encode()
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
-            elif target in {"/feed.xml", "/page.html"} and random.random() < source.faults:
-                writer.write(random.choice(FAULTS))
-                await writer.drain()
-                return
             elif target in {"/feed.xml", "/page.html"}:
-                writer.write(answer_to(source, head, port))
+                fault = source.fails()
+                writer.write(answer_to(source, head, port) if fault is None else fault)
+                if fault is not None:
+                    await writer.drain()
+                    return
             else:
                 writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
             await writer.drain()
@@ -150,12 +158,14 @@ async def main() -> None:
     parser.add_argument("moments", type=Path)
     parser.add_argument("--port", type=int, default=8700)
     parser.add_argument("--faults", type=float, default=0.0)
+    parser.add_argument("--away", type=float, nargs=2, default=(0.0, 0.0))
     options = parser.parse_args()
     hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
     everything = {
         kind: [
-            Source(number, kind == "pages", moments, options.faults) for number, moments in enumerate(lists)
+            Source(number, kind == "pages", moments, options.faults, tuple(options.away))
+            for number, moments in enumerate(lists)
         ]
         for kind, lists in json.loads(options.moments.read_text()).items()
     }
