@@ -20,6 +20,8 @@ from articles.moving.values import (
     MovedItem,
     MovedPart,
     MovingError,
+    cursor_in,
+    cursor_text,
     fields,
     ids,
     moved_feed,
@@ -54,7 +56,7 @@ def step(account: ForeignAccount, http: Http) -> MovedPart:
 
     A server that asks to wait gets an empty part with the cursor as it was.
     """
-    cursor = _cursor(account.cursor)
+    cursor = cursor_in(account.cursor, FeverCursor)
     try:
         client = _client(account, cursor.base, http)
         cursor = msgspec.structs.replace(cursor, base=client.base)
@@ -67,18 +69,7 @@ def step(account: ForeignAccount, http: Http) -> MovedPart:
             else _all(client, cursor, requests)
         )
     except WaitError as error:
-        return MovedPart(cursor=_written(cursor), wait=error.seconds)
-
-
-def _cursor(text: str) -> FeverCursor:
-    try:
-        return msgspec.json.decode(text, type=FeverCursor) if text else FeverCursor()
-    except msgspec.MsgspecError:
-        raise MovingError("malformed", gettext_noop("the place in the account was not understood")) from None
-
-
-def _written(cursor: FeverCursor) -> str:
-    return msgspec.json.encode(cursor).decode()
+        return MovedPart(cursor=cursor_text(cursor), wait=error.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +128,7 @@ def _feeds(client: _Client, cursor: FeverCursor) -> MovedPart:
     return MovedPart(
         feeds=tuple(_moved_feeds(groups, feeds)),
         left_out=(NO_LABELS, UNKNOWN_TIMES),
-        cursor=_written(after),
+        cursor=cursor_text(after),
     )
 
 
@@ -166,7 +157,7 @@ def _starred(client: _Client, cursor: FeverCursor, requests: int) -> MovedPart:
         after = msgspec.structs.replace(cursor, after=now[-1])
     else:
         after = msgspec.structs.replace(cursor, phase="all", after=0)
-    return MovedPart(items=tuple(items), cursor=_written(after), about=cursor.about)
+    return MovedPart(items=tuple(items), cursor=cursor_text(after), about=cursor.about)
 
 
 def _all(client: _Client, cursor: FeverCursor, requests: int) -> MovedPart:
@@ -184,7 +175,7 @@ def _all(client: _Client, cursor: FeverCursor, requests: int) -> MovedPart:
             break
         last = max(keys)
     after = msgspec.structs.replace(cursor, after=last, about=about)
-    return MovedPart(items=tuple(items), cursor="" if is_done else _written(after), about=about)
+    return MovedPart(items=tuple(items), cursor="" if is_done else cursor_text(after), about=about)
 
 
 def _total(page: Mapping[str, Any], before: int) -> int:

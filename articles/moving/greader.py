@@ -21,6 +21,8 @@ from articles.moving.values import (
     MovedItem,
     MovedPart,
     MovingError,
+    cursor_in,
+    cursor_text,
     fields,
     objects,
     text,
@@ -75,7 +77,7 @@ def step(account: ForeignAccount, http: Http) -> MovedPart:
 
     A server that asks to wait gets an empty part with the cursor as it was.
     """
-    cursor = _cursor(account.cursor)
+    cursor = cursor_in(account.cursor, StreamCursor)
     try:
         session = _sign_in(account, cursor.base, http)
         cursor = msgspec.structs.replace(cursor, base=session.base)
@@ -83,18 +85,7 @@ def step(account: ForeignAccount, http: Http) -> MovedPart:
             return _feeds(session, cursor)
         return _items(session, cursor, max(account.items, FEWEST))
     except WaitError as error:
-        return MovedPart(cursor=_written(cursor), wait=error.seconds)
-
-
-def _cursor(text: str) -> StreamCursor:
-    try:
-        return msgspec.json.decode(text, type=StreamCursor) if text else StreamCursor()
-    except msgspec.MsgspecError:
-        raise MovingError("malformed", gettext_noop("the place in the account was not understood")) from None
-
-
-def _written(cursor: StreamCursor) -> str:
-    return msgspec.json.encode(cursor).decode()
+        return MovedPart(cursor=cursor_text(cursor), wait=error.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +177,9 @@ def _feeds(session: _Session, cursor: StreamCursor) -> MovedPart:
     subscriptions = subscriptions_of(session.get("subscription/list").json())
     labels = tuple(_labels(session.get("tag/list").json(), subscriptions))[:MAX_LABELS]
     after = msgspec.structs.replace(cursor, phase="starred", labels=labels)
-    return MovedPart(feeds=subscriptions.feeds, left_out=(NO_FILTERS, UNKNOWN_STARS), cursor=_written(after))
+    return MovedPart(
+        feeds=subscriptions.feeds, left_out=(NO_FILTERS, UNKNOWN_STARS), cursor=cursor_text(after)
+    )
 
 
 def _labels(reply: object, subscriptions: Subscriptions) -> Iterator[str]:
@@ -213,7 +206,7 @@ def _items(session: _Session, cursor: StreamCursor, page_size: int) -> MovedPart
     continuation = storable(text(page.get("continuation")), LIMITS.address)
     is_last = not items or continuation in ("", cursor.next) or cursor.pages >= MAX_PAGES
     after = _next_stream(cursor) if is_last else msgspec.structs.replace(cursor, next=continuation)
-    return MovedPart(items=items, cursor=_written(after) if after else "")
+    return MovedPart(items=items, cursor=cursor_text(after) if after else "")
 
 
 def _moved(

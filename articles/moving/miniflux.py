@@ -16,6 +16,8 @@ from articles.moving.values import (
     MovedItem,
     MovedPart,
     MovingError,
+    cursor_in,
+    cursor_text,
     fields,
     first_time,
     moved_feed,
@@ -51,23 +53,12 @@ def step(account: ForeignAccount, http: Http) -> MovedPart:
     Without a login the secret is a token. A server that asks to wait gets an empty part with the cursor as it
     was.
     """
-    cursor = _cursor(account.cursor)
+    cursor = cursor_in(account.cursor, MinifluxCursor)
     client = _Client(account, http)
     try:
         return _feeds(client, cursor) if cursor.phase == "feeds" else _items(client, cursor, account.items)
     except WaitError as error:
-        return MovedPart(cursor=_written(cursor), about=cursor.about, wait=error.seconds)
-
-
-def _cursor(text: str) -> MinifluxCursor:
-    try:
-        return msgspec.json.decode(text, type=MinifluxCursor) if text else MinifluxCursor()
-    except msgspec.MsgspecError:
-        raise MovingError("malformed", gettext_noop("the place in the account was not understood")) from None
-
-
-def _written(cursor: MinifluxCursor) -> str:
-    return msgspec.json.encode(cursor).decode()
+        return MovedPart(cursor=cursor_text(cursor), about=cursor.about, wait=error.seconds)
 
 
 class _Client:
@@ -94,7 +85,7 @@ def _feeds(client: _Client, cursor: MinifluxCursor) -> MovedPart:
         feeds=tuple(feeds),
         filters=tuple(_filters(user, rows)),
         left_out=tuple(_left_out(rows)),
-        cursor=_written(after),
+        cursor=cursor_text(after),
     )
 
 
@@ -132,7 +123,7 @@ def _items(client: _Client, cursor: MinifluxCursor, page_size: int) -> MovedPart
     if last <= cursor.after:
         after = msgspec.structs.replace(cursor, phase="all", after=0) if cursor.phase == "starred" else None
     items = tuple(_item(row) for row in rows if row.get("status") != "removed")
-    return MovedPart(items=items, cursor=_written(after) if after else "", about=about)
+    return MovedPart(items=items, cursor=cursor_text(after) if after else "", about=about)
 
 
 def _page(client: _Client, cursor: MinifluxCursor, page_size: int) -> Mapping[str, Any]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from crawler.reading.limits import LIMITS
 from crawler.text.characters import one_line, storable
+from crawler.text.marking import gettext_noop
 
 MAX_CONTENT = 500_000
 """Characters of one item's HTML; the rest is cut."""
@@ -104,6 +105,22 @@ class MovingError(Exception):
     def __init__(self, kind: str, detail: str) -> None:
         super().__init__(detail)
         self.kind, self.detail = kind, detail
+
+
+AnyCursor = TypeVar("AnyCursor", bound=msgspec.Struct)
+
+
+def cursor_in(written: str, kind: type[AnyCursor]) -> AnyCursor:
+    """Return the place in an account that `cursor_text` wrote, the beginning for "". Raises MovingError."""
+    try:
+        return msgspec.json.decode(written, type=kind) if written else kind()
+    except msgspec.MsgspecError:
+        raise MovingError("malformed", gettext_noop("the place in the account was not understood")) from None
+
+
+def cursor_text(cursor: msgspec.Struct) -> str:
+    """Return the place in an account as the row of a move keeps it."""
+    return msgspec.json.encode(cursor).decode()
 
 
 def moved_feed(url: object, title: object = "", folder: object = "") -> MovedFeed | None:
