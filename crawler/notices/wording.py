@@ -19,6 +19,7 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": 
 _CJK_SIGN = re.compile(f"[{CJK}]")
 WORD_SIGN = rf"[^\W{CJK}]"
 """The pattern of a letter or digit of a language that has blanks between its words."""
+_NO_LETTER = re.compile(rf"[\W{CJK}]")
 _PLACE = re.compile(r"\$(\$|[a-z]+|\{[a-z]+\})")
 
 
@@ -62,8 +63,15 @@ class Phrase:
         while start >= 0:  # a pattern with all signs of those languages took 10 ms to compile
             if self.stands_at(plain, start):
                 return True
-            start = plain.find(self.plain, start + 1)
+            start = plain.find(self.plain, self._after(plain, start))
         return False
+
+    def _after(self, plain: str, start: int) -> int:
+        """Return the next place where it may stand: what begins a word does so behind what is no letter."""
+        if not self.begins:
+            return start + 1
+        gap = _NO_LETTER.search(plain, start)
+        return gap.end() if gap else len(plain)
 
     def stands_at(self, plain: str, start: int) -> bool:
         """Return whether it is no part of another word where a text has it."""

@@ -22,6 +22,11 @@ FIELDS = ("title", "text", "author", "address", "tag")
 """Parts of an article in which words and expressions may be looked for."""
 _TOKEN = re.compile(f"{WORD_SIGN}+")
 _CERTAIN_LETTERS = 3
+_MAX_SOUGHT = 8
+"""Signs of a word that are looked for, and so the most words that begin or end with each other at one place:
+rules for a, aa, aaa and so on took 500 MB and ten seconds for a text of that letter."""
+_WINDOW = 4096
+"""Signs of a text whose matches are in memory together."""
 _CASE_GIVEN = re.compile(r"\(\?[a-zA-Z]*-?[a-zA-Z]*i")
 _OPTIONAL = re.compile(r"[|?*{]|\\[^\W_bBdDwWsS]")
 _NO_LETTERS = re.compile(r"\\[^\w]?\w?|\[[^\]]*\]?|[^\w]+")
@@ -213,9 +218,9 @@ class Matcher:
         elif phrases := whole_phrases(conditions.words):
             for phrase in phrases:
                 # Its longest word: the blanks of a text may be others than those of the phrase.
-                self._by_phrase[phrase_of(max(phrase.plain.split(), key=len))].append(key)
+                self._by_phrase[_beginning(phrase_of(max(phrase.plain.split(), key=len)))].append(key)
         elif letters := _letters_of(conditions):
-            self._by_phrase[Phrase(letters, begins=False, ends=False)].append(key)
+            self._by_phrase[_beginning(Phrase(letters, begins=False, ends=False))].append(key)
         else:
             self._others.append(key)
 
@@ -238,12 +243,26 @@ class Matcher:
     def _candidates(self, article: MatchedArticle) -> Iterator[int]:
         for tag in article.plain_tags & self._by_tag.keys():
             yield from self._by_tag[tag]
-        text = article.folded()
-        for index, start, _end in self._finder.find_matches_as_indexes(text, overlapping=True):
-            phrase = self._phrases[index]
-            if phrase.stands_at(text, start):
-                yield from self._by_phrase[phrase]
+        for phrase in self._found_in(article.folded()):
+            yield from self._by_phrase[phrase]
         yield from self._others
+
+    def _found_in(self, text: str) -> set[Phrase]:
+        found = set()
+        for begin in range(0, len(text), _WINDOW):
+            window = text[begin : begin + _WINDOW + _MAX_SOUGHT - 1]
+            for index, start, _end in self._finder.find_matches_as_indexes(window, overlapping=True):
+                phrase = self._phrases[index]
+                if phrase not in found and phrase.stands_at(text, begin + start):
+                    found.add(phrase)
+        return found
+
+
+def _beginning(phrase: Phrase) -> Phrase:
+    """Return the beginning of a word or of letters that are looked for."""
+    if len(phrase.plain) <= _MAX_SOUGHT:
+        return phrase
+    return Phrase(phrase.plain[:_MAX_SOUGHT], phrase.begins, ends=False)
 
 
 def _letters_of(conditions: ArticleConditions) -> str:

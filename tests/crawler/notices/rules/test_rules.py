@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -257,6 +259,36 @@ def test_hostile_expressions_are_bounded() -> None:
         article = MatchedArticle("The harbour", "a" * 20_000 + "b")
         assert matcher.matching(article, {1, 2}, allowance) == [2]
     assert allowance._left <= 0 or (datetime.now(UTC) - began).total_seconds() < 5
+
+
+def test_words_that_are_in_each_other_are_bounded() -> None:
+    rules = {
+        key: ArticleConditions(words=",".join("a" * length for length in range(key * 20 + 1, key * 20 + 13)))
+        for key in range(10)
+    }
+    matcher, article = Matcher(rules), MatchedArticle(text="a" * 30_000)
+    tracemalloc.start()
+    began = time.thread_time()
+    try:
+        assert matcher.matching(article, rules.keys(), PatternAllowance()) == []
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+    assert time.thread_time() - began < 5
+
+
+@pytest.mark.parametrize("before", [0, 1, 4_087, 4_088, 4_089, 4_095, 4_096, 4_097, 50_000])
+def test_words_are_found_wherever_they_stand(before: int) -> None:
+    rules = {
+        1: ArticleConditions(words="harbourmaster"),
+        2: ArticleConditions(words="harbour"),
+        3: ArticleConditions(expression="arbourmas"),
+        4: ArticleConditions(words="東京"),
+        5: ArticleConditions(words="harbourmasters"),
+    }
+    # The texts of all parts are searched together, the title and a line end first.
+    article = MatchedArticle(text="." * before + "harbourmaster" + "東京")
+    assert Matcher(rules).matching(article, rules.keys(), PatternAllowance()) == [1, 3, 4]
 
 
 @pytest.mark.parametrize(
