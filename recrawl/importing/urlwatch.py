@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,7 @@ _PARTS = {"css": "css:", "xpath": "xpath:", "jq": "jq:", "jsonpath": "jsonpath:"
 _MEANS_NOTHING = {"html2text", "strip", "format-json", "beautify", "csv2text", "pdf2text"}
 """Filters that make text of a page, which is what is compared here anyway."""
 _ADDRESSES = ("url", "navigate", "command")
+_LIST = "tag:yaml.org,2002:seq"
 _JOB = re.compile(r"^\s*(?:-\s+)?(?:url|navigate|command)\s*:", re.MULTILINE)
 
 
@@ -96,8 +97,8 @@ def _documents(text: str) -> Iterator[Any]:
     loader = _JobLoader(text)
     while loader.check_node():
         if document := loader.get_node():
-            for node in _jobs_in(document):
-                yield loader.construct_document(node)
+            # Built together, so that what all of them refer to by an anchor is built once.
+            yield from loader.construct_document(yaml.SequenceNode(_LIST, _jobs_in(document)))
 
 
 def _jobs_in(node: yaml.Node) -> list[yaml.Node]:
@@ -105,11 +106,15 @@ def _jobs_in(node: yaml.Node) -> list[yaml.Node]:
     if not isinstance(node, yaml.MappingNode):
         return [node]
     groups: list[list[tuple[yaml.Node, yaml.Node]]] = [[]]
+    names: list[set[str]] = [set()]
     for key, value in node.value:
-        if any(key.value == before.value for before, _value in groups[-1]):
+        name = key.value if isinstance(key, yaml.ScalarNode) else ""
+        if name and name in names[-1]:
             groups.append([])
+            names.append(set())
         groups[-1].append((key, value))
-    if not all(any(key.value in _ADDRESSES for key, _value in group) for group in groups):
+        names[-1].add(name)
+    if any(group.isdisjoint(_ADDRESSES) for group in names):
         return [node]
     return [yaml.MappingNode(node.tag, group) for group in groups]
 
@@ -118,10 +123,10 @@ def _job(job: Mapping[Any, Any]) -> Job:
     url = job.get("url") or job.get("navigate") or ""
     called, command, tags = (job.get(name) for name in ("name", "command", "tags"))
     result = Job(
-        str(url).strip(),
+        _plain(url),
         called.strip()[:500] if isinstance(called, str) else "",
         command.strip()[:500] if isinstance(command, str) else "",
-        tuple(str(tag).strip()[:200] for tag in tags if tag) if isinstance(tags, list) else (),
+        tuple(name for tag in tags if (name := _plain(tag)[:200])) if isinstance(tags, list) else (),
         job.get("enabled") is False,
         lost=[words for name, words in SETTINGS_LOST.items() if job.get(name)],
     )
@@ -134,6 +139,12 @@ def _job(job: Mapping[Any, Any]) -> Job:
             result.lost.append(SOME_FILTERS)
     result.lost = list(dict.fromkeys(result.lost))
     return result
+
+
+def _plain(value: object) -> str:
+    """Return a text, a number or a date as text, "" for lists: few lines can say one of a billion texts."""
+    is_list = isinstance(value, Collection) and not isinstance(value, str)
+    return "" if value is None or is_list else str(value).strip()
 
 
 def _is_taken(name: str, value: object, settings: dict[str, Any]) -> bool:
@@ -154,7 +165,7 @@ def _is_taken(name: str, value: object, settings: dict[str, Any]) -> bool:
     if part and _is_usable(check_part, part):
         settings["parts"] = [part]
         if isinstance(exclude, str):
-            settings["ignore_selectors"] = [exclude]
+            settings.setdefault("ignore_selectors", []).append(exclude)
         return True
     if name == "delete_lines_containing" and not (isinstance(value, Mapping) and "re" in value):
         text = re.escape(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -421,6 +422,32 @@ def test_commands_and_pages_named_twice_are_told_of() -> None:
         ("https://a.example/#b", "Not taken over: its cookies"),
         ("uptime", "This job runs a program, and Freshet runs none."),
     ]
+
+
+def test_what_jobs_refer_to_is_built_once() -> None:
+    many = 300
+    shared = f"url: https://a.example/0\nx: &x [{'1,' * 50_000}]\n"
+    began = time.thread_time()
+    jobs = "".join(f"url: https://a.example/{number}\nx: *x\n" for number in range(1, many))
+    assert len(of_text(shared + jobs)) == many
+    # Names that all differ are compared with none.
+    assert (
+        len(of_text("url: https://a.example/\n" + "".join(f"x{number}:\n" for number in range(20_000)))) == 1
+    )
+    assert time.thread_time() - began < 20
+
+
+def test_lists_are_no_names_of_jobs() -> None:
+    (watch,) = of_text("url: https://a.example/\nx: &x [a, [b]]\ntags: [*x, sea, 2026-12-01]\n")
+    assert watch.tags == ("sea", "2026-12-01")
+    with pytest.raises(BackupError, match="no watch"):
+        of_text("- url: [a, b]\n")
+
+
+def test_each_filter_keeps_what_it_excludes() -> None:
+    filters = "[{css: {selector: main, exclude: nav}}, {css: {selector: p, exclude: i}}]"
+    (watch,) = of_text(f"url: https://a.example/\nfilter: {filters}\n")
+    assert watch.settings == {"parts": ["css:main p"], "ignore_selectors": ["nav", "i"]}
 
 
 def test_damaged_yaml_is_refused() -> None:
