@@ -22,7 +22,7 @@ FIELDS = ("title", "text", "author", "address", "tag")
 """Parts of an article in which words and expressions may be looked for."""
 _TOKEN = re.compile(f"{WORD_SIGN}+")
 _CERTAIN_LETTERS = 3
-_MAX_SOUGHT = 8
+_MAX_SOUGHT = 12
 """Signs of a word that are looked for, and so the most words that begin or end with each other at one place:
 rules for a, aa, aaa and so on took 500 MB and ten seconds for a text of that letter."""
 _WINDOW = 4096
