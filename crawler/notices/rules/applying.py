@@ -106,10 +106,10 @@ def apply_on_arrival(new: Mapping[int, Sequence[Any]], now: datetime) -> int:
     if not rules.by_key:
         return 0
     try:
-        hits = _hits_among(rules, new)
-        if not hits:
-            return 0
         with transaction.atomic():
+            hits = _hits_among(rules, new)
+            if not hits:
+                return 0
             keys = _primary_keys({pair for pairs in hits.values() for pair in pairs})
             stored = {rule: [keys[pair] for pair in pairs if pair in keys] for rule, pairs in hits.items()}
             return act(stored, now, just_stored=True)
