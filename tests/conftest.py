@@ -283,11 +283,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | Non
 
 
 @pytest.fixture(autouse=True)
-def choices_are_read_again() -> None:
-    """Let each test read what operators chose, not what the one before it chose."""
-    from crawler.engine import chosen  # noqa: PLC0415 - its table needs the apps
+def choices_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each test read what operators chose and the tick, once, not what the one before it left.
 
-    chosen.forget()
+    Both are read again after some seconds: a test that counts queries counted one more after a slow moment.
+    """
+    from crawler.engine import chosen, ticking  # noqa: PLC0415 - their tables need the apps
+
+    for cache, limit in ((chosen, "FRESH_SECONDS"), (ticking, "KEPT_SECONDS")):
+        monkeypatch.setattr(cache, limit, 1e9)
+        cache.forget()
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from crawler.reading.sources.kinds import FETCHED, MAIL
 from crawler.text.words import Words
 from crawler.web.filters import Choices, FlagFilter, HoursFilter, OfferedFilter, search_validator
 from crawler.web.templatetags.freshet import failure_name, language_name
-from feeds.categories import all_paths, subtree
+from feeds.categories import Path, all_paths, subtree
 from feeds.models import Feed, Retrieval
 from feeds.pace import FOUR_WEEKS, Posted
 from feeds.phrases import SILENT
@@ -36,10 +36,13 @@ ORDERS: dict[str, F | Func] = {
 }
 
 
-def folder_choices() -> Choices:
-    """Return choices of categories: primary keys with their whole paths, in the order of the tree."""
-    paths = sorted((path, key) for key, path in all_paths().items())
-    return [(str(key), " / ".join(path)) for path, key in paths]
+def folder_choices(paths: dict[int, Path] | None = None) -> Choices:
+    """Return choices of categories: primary keys with their whole paths, in the order of the tree.
+
+    Who has read the paths already gives them.
+    """
+    ordered = sorted((path, key) for key, path in (all_paths() if paths is None else paths).items())
+    return [(str(key), " / ".join(path)) for path, key in ordered]
 
 
 def with_recent_articles(feeds: QuerySet[Feed], now: datetime) -> QuerySet[Feed]:

@@ -129,14 +129,14 @@ def _row_context(feeds: list[Feed], now: datetime) -> dict[str, Any]:
     """Return what rows of the table show: states, next checks, how often each posts, and folders."""
     zone, visits = timezone.get_current_timezone(), next_visits(feeds, now, explained=False)
     facts = {feed.id: facts_of(feed, visits[feed.id]) for feed in feeds}
-    posted = posting_counts((feed.id for feed in feeds), now)
+    posted, paths = posting_counts((feed.id for feed in feeds), now), all_paths()
     return {
         "states": {key: state_of(fact, now) for key, fact in facts.items()},
         "checks": {key: short_check(fact, now, zone) for key, fact in facts.items()},
         "posts": {key: how_often(posted.get(key, Posted()), now) for key in facts},
         "sparks": _sparklines(feeds),
-        "paths": {key: " / ".join(path) for key, path in all_paths().items()},
-        "folders": folder_choices(),
+        "paths": {key: " / ".join(path) for key, path in paths.items()},
+        "folders": folder_choices(paths),
     }
 
 

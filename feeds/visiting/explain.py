@@ -72,15 +72,16 @@ def _unplanned(feed: Feed, now: datetime) -> NextVisit:
 
 
 def _planned(feeds: Sequence[Feed], now: datetime, explained: bool) -> dict[int, NextVisit]:
-    policy, last = live_policy(), Tick.objects.order_by("-started").first()
+    in_force = rules()
+    longest = in_force.training_max_ticks
+    policy, last = live_policy(in_force), Tick.objects.order_by("-started").first()
     length = timedelta(seconds=tick_seconds())
     # An old tick says nothing of the next one: the controller was away.
     grid = last.started if last and now - last.started < 3 * length else now
     by_id = {feed.id: feed for feed in feeds}
     visits: dict[int, NextVisit] = {}
-    longest = rules().training_max_ticks
     cutoff = last.cutoff if last is not None and last.cutoff is not None else -math.inf
-    for states in blocks(Feed.objects.filter(id__in=list(by_id)), policy.reads):
+    for states in blocks(Feed.objects.filter(id__in=list(by_id)), policy.reads, in_force=in_force):
         rows = [by_id[int(feed)] for feed in states.id]
         floors = np.array([max(feed.not_before, now).timestamp() for feed in rows])
         # The time at which each key reaches the cut-off of the last tick.

@@ -21,7 +21,7 @@ from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats32, PeriodicRate
 from feeds.scheduling.registry import make_policy, weighs_audience
 from feeds.scheduling.training import AdvarssTraining
 from feeds.visiting.posting import population
-from feeds.visiting.rules import rules
+from feeds.visiting.rules import VisitRules, rules
 
 BLOCK = 4_000
 EVERYTHING = frozenset({"hourly", "weekly", "plan", "training"})
@@ -38,34 +38,40 @@ _LAST = _Epoch(Coalesce("last_success", "added"))
 _TRAINING: tuple[str | Combinable, ...] = ("training_m", "training_t", _Epoch("training_due"))
 
 
-def live_policy() -> Policy:
-    """Return the policy of the rules in force for feeds in the normal phase. Raises ValueError for unknown
-    names.
+def live_policy(in_force: VisitRules | None = None) -> Policy:
+    """Return the policy of the rules in force for feeds in the normal phase.
+
+    Who has read the rules already gives them. Raises ValueError for unknown names.
     """
-    chosen = rules()
+    chosen = in_force or rules()
     if chosen.policy == AdvarssTraining.name:
-        return training_policy()
+        return training_policy(chosen)
     weight = {"c": chosen.audience_weight} if weighs_audience(chosen.policy) else {}
     return make_policy(chosen.policy, **weight)
 
 
-def training_policy() -> AdvarssTraining:
-    """Return the training policy with the deployment's tick."""
-    return AdvarssTraining(tick=tick_seconds(), max_ticks=rules().training_max_ticks)
+def training_policy(in_force: VisitRules | None = None) -> AdvarssTraining:
+    """Return the training policy with the deployment's tick, by the rules given or those in force."""
+    return AdvarssTraining(tick=tick_seconds(), max_ticks=(in_force or rules()).training_max_ticks)
 
 
 def blocks(
-    feeds: QuerySet[Feed], reads: Set[str] = EVERYTHING, at: float | None = None
+    feeds: QuerySet[Feed],
+    reads: Set[str] = EVERYTHING,
+    at: float | None = None,
+    *,
+    in_force: VisitRules | None = None,
 ) -> Iterator[FeedStates]:
     """Yield the states of a query's feeds, at most BLOCK at a time, ordered by id.
 
     `reads` names the parts of the state that the policy needs (`Policy.reads`); other parts are not fetched.
-    With `at` (epoch seconds), only the plan's values around that time are fetched.
+    With `at` (epoch seconds), only the plan's values around that time are fetched. Who has read the rules
+    already gives them.
     """
     hour = None if at is None else int(hour_of(at, WEEK_HOURS))
     tables = _tables(reads, hour)
     training = _TRAINING if "training" in reads else ()
-    audience = "active_subscribers" if rules().active_only else "subscribers"
+    audience = "active_subscribers" if (in_force or rules()).active_only else "subscribers"
     columns = ("id", _LAST, audience, "document_size", *training, *(table.column for table in tables))
     for rows in select_blocks(feeds.order_by("id").values_list(*columns), BLOCK):
         ids, last, subscribers, window, *others = zip(*rows, strict=True)

@@ -110,7 +110,7 @@ def test_a_long_table_takes_as_many_queries_as_a_short_one(
 ) -> None:  # type: ignore[no-untyped-def]
     for _ in range(30):
         make_feed()
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(18):
         reader.get("/feeds/")
 
 
