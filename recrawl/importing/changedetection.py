@@ -15,13 +15,14 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, BinaryIO
 
 from crawler.fetching.http.urls import origin
 from crawler.reading.lines import SelectorFault, usable_selector
 from crawler.reading.parts import DATA, MARKUP, check_part
 from crawler.text.marking import gettext_noop
-from crawler.text.patterns import PatternError, compiled
+from crawler.text.patterns import MOST, PatternError, compiled
 from crawler.text.reasons import Reason
 from recrawl.importing.browser_steps import steps_of_lines
 from recrawl.importing.urlwatch import is_urlwatch, jobs_of
@@ -257,6 +258,7 @@ def _of_state(state: dict[str, Any]) -> list[ForeignWatch]:
         _days(requests.get("time_between_check")),
         _string(application, "fetch_backend"),
         groups,
+        {key: {name: _strings(tag, name) for name in _OF_GROUPS} for key, tag in groups.items()},
         {name: _strings(application, foreign) for name, foreign in _GLOBAL.items()},
         _lost_of_all(settings, application, requests),
         application.get("all_paused") is True,
@@ -286,7 +288,7 @@ def _lost_of_all(
 class _Usual:
     """The names of tags by key, and the settings of watches that have none of their own.
 
-    `groups` are the tags by key; `filters` are the rules for all watches by the names that watches have for
+    `groups` are the tags by key, `rules` those of each by name; `filters` are the rules for all watches by the names that watches have for
     them, and `lost` names the settings for all that are unknown.
     """
 
@@ -294,6 +296,7 @@ class _Usual:
     every: float | None
     backend: str
     groups: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rules: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     filters: dict[str, list[str]] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     all_paused: bool = False
@@ -311,19 +314,26 @@ class _Usual:
             if key not in keys and _has_pattern(_string(tag, "url_match_pattern").strip(), url)
         ]
 
-    def applied(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return a watch with its tags, their settings, and the rules for all.
+    def applied(self, row: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """Return a watch with its tags, their settings, and the rules for all; and names of what is lost.
 
-        Rules of tags stand beside those of the watch; how prices are followed is said by its first tag that
-        overrides watches.
+        Rules of tags stand beside those of the watch, MOST of a kind at most: 3,000 rules in a tag of 300
+        watches took a minute of checking, as those of each watch. How prices are followed is said by the
+        first tag that overrides watches.
         """
         keys = self.keys_of(row)
         tags = [self.groups[key] for key in keys if key in self.groups]
         settings: dict[str, Any] = {"tags": keys} if keys else {}
+        lost = []
         for name in _OF_GROUPS:
-            rules = [rule for source in (row, *tags) for rule in _strings(source, name)]
-            if rules := [*rules, *self.filters.get(name, [])]:
-                settings[name] = list(dict.fromkeys(rules))
+            inherited = [self.rules[key][name] for key in keys if key in self.rules]
+            lists = [_strings(row, name), *inherited, self.filters.get(name, [])]
+            # One more than fit from each list tells that there are more.
+            rules = list(dict.fromkeys(chain.from_iterable(rules[: MOST + 1] for rules in lists)))
+            if len(rules) > MOST:
+                lost.append(Reason("its rules beyond the first {0} of a kind", MOST))
+            if rules:
+                settings[name] = rules[:MOST]
         for name in _INHERITED:
             values = [tag[name] for tag in tags if tag.get(name)]
             if values and not row.get(name):
@@ -332,7 +342,7 @@ class _Usual:
             if tag.get("overrides_watch") is True:
                 settings["processor_config_restock_diff"] = _prices(tag)
                 break
-        return row | settings
+        return row | settings, lost
 
 
 def _has_pattern(pattern: str, url: str) -> bool:
@@ -349,9 +359,9 @@ def _prices(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _watch(row: dict[str, Any], usual: _Usual) -> ForeignWatch:
-    row = usual.applied(row)
+    row, lost = usual.applied(row)
     # Named and not dropped: a watch that reports something else than before would go unnoticed.
-    lost = [words for name, words in _UNKNOWN.items() if row.get(name)]
+    lost += [words for name, words in _UNKNOWN.items() if row.get(name)]
     lost += usual.lost
     is_usual_time = bool(row.get("time_between_check_use_default"))
     if usual.has_hours if is_usual_time else _mapping(row, "time_schedule_limit").get("enabled") is True:
@@ -534,7 +544,8 @@ def _string(row: Mapping[str, Any], name: str) -> str:
 def _strings(row: Mapping[str, Any], name: str) -> list[str]:
     value = row.get(name)
     values = value if isinstance(value, list) else []
-    return [item.strip().replace("\0", "") for item in values if isinstance(item, str) and item.strip()]
+    texts = (item.strip().replace("\0", "") for item in values if isinstance(item, str))
+    return list(dict.fromkeys(text for text in texts if text))
 
 
 def name_of(watch: ForeignWatch) -> str:
