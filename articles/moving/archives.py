@@ -37,9 +37,9 @@ def unpacked(data: bytes) -> bytes:
         with gzip.open(io.BytesIO(data)) as stream:
             content = stream.read(MAX_UNPACKED + 1)
     except _BROKEN:
-        raise MovingError("damaged", gettext_noop("This zip file is damaged.")) from None
+        raise MovingError("damaged", gettext_noop("This .gz file is damaged.")) from None
     if len(content) > MAX_UNPACKED:
-        raise MovingError("too-large", gettext_noop("This zip file unpacks to more than 256 MB."))
+        raise MovingError("too-large", gettext_noop("This .gz file unpacks to more than 256 MB."))
     return content
 
 

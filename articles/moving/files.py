@@ -47,7 +47,7 @@ _STARRED_FEED = re.compile(r"[?&]id=-1(?:&|$)")
 NO_ITEMS_LEFT = gettext_noop("Items beyond the first 100,000 of the file.")
 NO_TEXTS_LEFT = gettext_noop("The texts of the last items: those of the file are more than 100 MB.")
 NO_ADDRESSES = gettext_noop(
-    "Articles without an address, but for marks of those that their feeds still hold."
+    "Articles without an address. Those that their feeds still hold keep their marks all the same."
 )
 UNREAD_FILES = gettext_noop("Files in the archive that were not understood.")
 
@@ -97,7 +97,8 @@ class _Export:
 
     def read(self, name: str, data: bytes) -> None:
         """Read a file. Raises MovingError."""
-        start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n\0")
+        # Byte order marks of UTF-8 and UTF-16, in which Windows' editors save again what they show.
+        start = data[:1000].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0")
         if start.startswith((b"{", b"[")):
             self._read_json(name, data)
         elif b"<" in start:
@@ -277,7 +278,9 @@ def _newsblur_feeds(value: object) -> dict[str, str]:
 
 
 def _is_of_tt_rss(value: Row) -> bool:
-    """Return whether it is a feed that tt-rss makes of articles as JSON."""
+    """Return whether it is a feed that tt-rss makes of articles as JSON, be it of none."""
+    if value.get("articles") == []:
+        return "self_url" in value or "feed_url" in value
     return any("excerpt" in row and "link" in row for row in objects(value.get("articles"))[:1])
 
 

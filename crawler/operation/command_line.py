@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 import django
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import execute_from_command_line
+from django.core.management import execute_from_command_line, handle_default_options
+from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError, ProgrammingError
 from psycopg.errors import UndefinedColumn, UndefinedTable
 
 from crawler.isolation import memory
 from crawler.telemetry.version import version
+
+
+def _heed_options() -> None:
+    """Set what `--settings` and `--pythonpath` say, which Django reads only when its set-up is done here."""
+    parser = CommandParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--settings")
+    parser.add_argument("--pythonpath")
+    # Damaged options are told by the command itself.
+    with suppress(CommandError):
+        handle_default_options(parser.parse_known_args(sys.argv[2:])[0])
 
 
 def main() -> None:
@@ -26,6 +38,7 @@ def main() -> None:
         print(f"Freshet {version()}")
         return
     try:
+        _heed_options()
         with memory.without_collection():
             django.setup()
         execute_from_command_line(sys.argv)

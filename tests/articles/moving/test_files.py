@@ -161,10 +161,19 @@ def test_a_packed_file_that_is_damaged_or_too_large(monkeypatch: pytest.MonkeyPa
         with pytest.raises(MovingError) as caught:
             read_export("feeds.opml.gz", broken)
         assert caught.value.kind == "damaged"
+        assert "This .gz file" in str(caught.value)
     monkeypatch.setattr(archives, "MAX_UNPACKED", 100)
     with pytest.raises(MovingError) as caught:
         read_export("feeds.opml.gz", packed)
     assert caught.value.kind == "too-large"
+
+
+def test_json_may_be_in_utf_16_and_a_feed_of_tt_rss_without_articles() -> None:
+    value = {"id": "user/-/state/com.google/starred", "items": [{"title": "Ärger", "canonical": []}]}
+    (item,) = read_export("starred.json", json.dumps(value, ensure_ascii=False).encode("utf-16")).items
+    assert item.title == "Ärger"
+    empty = {"id": 1, "self_url": "https://t.example/public.php?op=rss&id=-1", "articles": []}
+    assert read_export("feed.json", json.dumps(empty).encode()).items == ()
 
 
 def test_bounds_of_items_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:
