@@ -6,8 +6,8 @@ which also brings messages that became visible. `crawler.celery` registers it as
 
 from __future__ import annotations
 
-import functools
 import os
+import threading
 import time
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -31,13 +31,32 @@ class Queues(PGMQueue):  # type: ignore[no-untyped-call]
     _transaction_decorator: Any = staticmethod(lambda function: function)
 
 
-@functools.cache
+_pools: dict[str, ConnectionPool[Any]] = {}
+_lock = threading.Lock()
+
+
 def _pool_of(dsn: str) -> ConnectionPool[Any]:
-    """Return this process's connections to a broker: one, and more while several threads use them."""
-    return ConnectionPool(dsn, kwargs={"autocommit": True}, min_size=1, max_size=4, max_idle=30, open=True)
+    """Return this process's connections to a broker: one, and more while several threads use them.
+
+    The lock keeps two threads that send their first message at once from opening a pool each: the one that
+    lost was collected in a thread of its own, which said "cannot join current thread" in the log.
+    """
+    with _lock:
+        if dsn not in _pools:
+            _pools[dsn] = ConnectionPool(
+                dsn, kwargs={"autocommit": True}, min_size=1, max_size=4, max_idle=30, open=True
+            )
+        return _pools[dsn]
 
 
-os.register_at_fork(after_in_child=_pool_of.cache_clear)  # connections are the parent's
+def _forget_pools() -> None:
+    """Forget the pools and the lock of the parent, whose threads are not in a child that was forked."""
+    global _lock  # noqa: PLW0603 - a lock that another thread held is never released in the child
+    _lock = threading.Lock()
+    _pools.clear()
+
+
+os.register_at_fork(after_in_child=_forget_pools)
 
 
 def connection_to(dsn: str) -> AbstractContextManager[Any]:

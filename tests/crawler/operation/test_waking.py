@@ -31,7 +31,7 @@ def queues_in_postgresql(standing_server: PostgreSQL, monkeypatch: pytest.Monkey
     monkeypatch.setitem(app.conf, "broker_transport_options", {"conn_string": address})
     yield address
     transport._pool_of(address).close()  # it would look for the server for ever
-    transport._pool_of.cache_clear()
+    transport._forget_pools()
 
 
 def test_a_message_that_no_worker_has_taken_is_seen(queues_in_postgresql: str) -> None:

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from celery import Celery
 
 from crawler import environment
-from crawler.postgresql import broker
+from crawler.postgresql import broker, transport
 from crawler.postgresql.postgresql import PostgreSQL
 from crawler.settings import CELERY_TASK_PUBLISH_RETRY_POLICY
 from tests.crawler.postgresql.test_broker import TASKS, count, dsn, send, wait_for, worker
@@ -38,6 +39,22 @@ def app(server: PostgreSQL) -> Iterator[Celery]:
         app.conf.broker_transport_options = environment.transport_options(url, 600)
         app.conf.task_publish_retry_policy = CELERY_TASK_PUBLISH_RETRY_POLICY
         yield app
+
+
+def test_threads_that_begin_at_once_share_one_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each opened its own, and the one that was lost warned of its thread when it was collected."""
+    opened = []
+
+    def slow(*arguments: Any, **options: Any) -> object:
+        time.sleep(0.05)
+        opened.append(arguments)
+        return object()
+
+    monkeypatch.setattr(transport, "ConnectionPool", slow)
+    monkeypatch.setattr(transport, "_pools", {})
+    with ThreadPoolExecutor(4) as threads:
+        pools = list(threads.map(transport._pool_of, ["dbname=x"] * 4))
+    assert len(opened) == len(set(map(id, pools))) == 1
 
 
 def waiting(server: PostgreSQL) -> int:
