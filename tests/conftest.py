@@ -142,12 +142,13 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     raw = connections["default"].connection
     if raw is None or raw.closed:
         return
+    raw.rollback()
     (limit,) = raw.execute("SHOW statement_timeout").fetchone()
     if limit != "0":
         warnings.warn(f"{item.nodeid} left a statement_timeout of {limit}", stacklevel=1)
         raw.execute("RESET statement_timeout")
     if not raw.autocommit:
-        raw.rollback()
+        raw.commit()  # a rollback would bring the limit back
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
