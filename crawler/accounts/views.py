@@ -76,7 +76,7 @@ class SignIn(LoginView):  # type: ignore[misc]
 def admin_sign_in(request: HttpRequest, extra_context: object = None) -> HttpResponse:
     """Lead to the sign-in page, which asks for second factors, in place of the administration's own."""
     if request.user.is_authenticated:
-        raise PermissionDenied(_("only owners open the administration"))
+        raise PermissionDenied(_("Only owners open the administration."))
     query = urlencode({"next": request.GET.get("next") or reverse("admin:index")})
     return HttpResponseRedirect(f"{reverse('login')}?{query}")
 

@@ -274,7 +274,7 @@ def delete_query(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a saved query: its author or an operator may, and undo it."""
     saved = get_object_or_404(SavedQuery, pk=pk)
     if not _may_delete(request, saved):
-        raise PermissionDenied("only its author or an operator may delete this query")
+        raise PermissionDenied(_("Only its author or an operator may delete this query."))
     saved.delete()
     data = {"name": saved.name, "query": saved.query, "author": saved.author_id}
     undo.offer(request, _("“%(name)s” is deleted.") % {"name": saved.name}, "query.delete", data)

@@ -13,7 +13,7 @@ from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from crawler.web.roles import EDITOR, OPERATOR, is_at_least
+from crawler.web.roles import EDITOR, OPERATOR, REFUSALS, is_at_least
 
 View = Callable[..., HttpResponse]
 
@@ -25,7 +25,7 @@ def needs(role: str) -> Callable[[View], View]:
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not is_at_least(request.user, role):
-                raise PermissionDenied(f"only people with the role {role} may do this")
+                raise PermissionDenied(REFUSALS[role])
             return view(request, *args, **kwargs)
 
         return guarded

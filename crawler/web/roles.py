@@ -31,6 +31,12 @@ ROLES: Mapping[str, Words] = {
     OPERATOR: gettext_lazy("also uses the tools and changes settings"),
     OWNER: gettext_lazy("also gives roles and opens the administration"),
 }
+REFUSALS: Mapping[str, Words] = {
+    EDITOR: gettext_lazy("Only editors, operators and owners may do this."),
+    OPERATOR: gettext_lazy("Only operators and owners may do this."),
+    OWNER: gettext_lazy("Only owners may do this."),
+}
+"""Sentences for those whose role is lower than the one that a page needs."""
 EDITORS = "editors"
 """Name of the group of editors."""
 

@@ -39,7 +39,9 @@ def test_people_who_are_not_staff_change_nothing(reader: Client, path: str) -> N
     feed = make_feed()
     values = {"action": "pause", "feed": feed.id, "addresses": "https://new.example/rss"}
     assert reader.post(path, values).status_code == 403
-    assert "only people with the role" in reader.post(path, values).content.decode()
+    html = reader.post(path, values, headers={"Accept-Language": "de"}).content.decode()
+    assert "Das dürfen nur Redaktion, Betrieb und Leitung." in html
+    assert "Es wurde nichts geändert." in html
     assert Feed.objects.get().status == "active"
     assert "Pick all feeds" not in reader.get("/feeds/").content.decode()
 
