@@ -34,7 +34,7 @@ from crawler.failures import FetchError
 from crawler.fetching.http.client import Response
 from crawler.fetching.http.robots import check_allowed, kept
 from crawler.fetching.http.site_lines import Robots
-from crawler.fetching.http.urls import BadUrl, canonical_url, join
+from crawler.fetching.http.urls import BadUrl, canonical_url, join, page_key
 from crawler.frontier.orders import PageOrder
 from crawler.notices.times import after_quiet_hours, last_slot
 from crawler.notices.wording import filled, has_any
@@ -302,6 +302,12 @@ def url(given: Input) -> Any:
         return canonical_url(whole)
     except BadUrl as error:
         return {"refused": error.reason}
+
+
+@runner
+def url_key(given: Input) -> str:
+    """An address -> the key by which an article is known again."""
+    return page_key(given["url"])
 
 
 @runner

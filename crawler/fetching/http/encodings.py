@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 import brotli
 
@@ -19,12 +21,16 @@ _CODINGS = frozenset(
 )
 """The content codings that there are (IANA), of which some are not understood here."""
 _PIECE = 65536
+# Sixty characters of ASCII behind a bracket: no packed stream begins so, though one may begin with a bracket.
+_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?\s*[<{\[][\t\n\r\x20-\x7e]{60}")
+_HEAD_BYTES = 128
 
 
 def decoded(pieces: Iterator[bytes], content_encoding: str, limit: int) -> Iterator[bytes]:
     """Yield the body with all codings of the header undone, in pieces of at most some 64 KiB.
 
     A name that is no coding (`UTF-8`, `none`) codes nothing: servers write there what belongs elsewhere.
+    Nor is a body packed that begins as a page, a feed or JSON does.
 
     Raises FetchError: decoding for an unknown, damaged or too often applied coding, truncated
     when the compressed stream does not end, too-large when any layer grows beyond `limit` bytes.
@@ -38,8 +44,22 @@ def decoded(pieces: Iterator[bytes], content_encoding: str, limit: int) -> Itera
         decode = _DECODERS.get(name)
         if decode is None:
             raise FetchError(Failure.DECODING, f"unknown content coding {name[:40]!r}")
-        pieces = _limited(decode(pieces), limit)
+        pieces = _limited(_unpacked(pieces, decode), limit)
     return pieces
+
+
+def _unpacked(
+    pieces: Iterator[bytes], decode: Callable[[Iterator[bytes]], Iterator[bytes]]
+) -> Iterator[bytes]:
+    """Yield the decoded pieces, or the pieces themselves where the body is text that nobody packed."""
+    head = b""
+    for piece in pieces:
+        head += piece
+        if len(head) >= _HEAD_BYTES:
+            break
+    whole = chain([head] if head else [], pieces)
+    # httrack 515, curl 8928: PHP and caches announce gzip and send the page or the feed as it is.
+    yield from whole if _TEXT.match(head) else decode(whole)
 
 
 def _limited(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:

@@ -28,7 +28,7 @@ _PLAIN = re.compile(
 # Names that belong to one program of advertising or mail alone: a site's own `ref` or `source` may choose the
 # page.
 _TRACKING = re.compile(
-    r"(?:utm_\w+|mtm_\w+|at_(?:medium|campaign)|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid"
+    r"(?:utm_[\w-]+|mtm_\w+|at_(?:medium|campaign)|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid"
     r"|mc_[ce]id|mc_tc|_hsenc|_hsmi|__hs\w+|hsCta\w+|mkt_tok|xtor|ttclid|srsltid|gclsrc|igsh|li_fat_id|ysclid"
     r"|_openstat|pk_\w+|piwik_\w+|oly_(?:anon|enc)_id|vero_(?:id|conv)|_gl|_ga|epik|wickedid|guce_\w+|rb_clickid"
     r"|(?:ml|ck)_subscriber\w*|ref_(?:src|url)|bsft_\w+)",

@@ -45,6 +45,7 @@ _LIKELY = re.compile(
     re.IGNORECASE,
 )
 _COMMENT_FEED = re.compile(r"comment|kommentar|comentari|commentaire|коммент|评论|コメント", re.IGNORECASE)
+_FEED_SCHEME = re.compile(r"\s*feed:(?=//|https?:)", re.IGNORECASE)
 # WordPress links its API and oEmbed as alternates of the page, with a feed's type of JSON.
 _JSON_API = re.compile(r"/wp-json/|oembed", re.IGNORECASE)
 
@@ -63,7 +64,7 @@ def _of_header(header: str, url: str) -> Iterator[FeedLink]:
     for link in parse_header_links(header) if header else ():
         rels = set(str(link.get("rel", "")).lower().split())
         kind = str(link.get("type", "")).partition(";")[0].strip().lower()
-        address = absolute(url, str(link.get("url", "")))
+        address = _address(url, str(link.get("url", "")))
         if address and rels & {"alternate", "feed"} and _TYPES.get(kind, _UNTYPED) <= _OWN_TYPE:
             yield FeedLink(address, plain_line(str(link.get("title", ""))[:1000])[:200], storable(kind[:100]))
 
@@ -104,7 +105,7 @@ def _ranked(
     base = next((b for e in root.iter("base") if (b := absolute(url, e.get("href") or ""))), url)
     ranked: dict[str, tuple[int, FeedLink]] = {}
     for element, kind in islice(candidates, LIMITS.candidates):
-        link = absolute(base, element.get("href") or "").partition("#")[0]
+        link = _address(base, element.get("href") or "").partition("#")[0]
         if not link or _JSON_API.search(link):
             continue
         feed_link = FeedLink(
@@ -116,6 +117,18 @@ def _ranked(
             ranked[link] = (rank, feed_link)
     ordered = sorted(ranked.values(), key=lambda pair: pair[0])
     return tuple(link for _, link in ordered[: LIMITS.feeds])
+
+
+def _address(base: str, reference: str) -> str:
+    """Return the absolute URL of a feed, "" without a valid one.
+
+    The scheme `feed:` stands for http, before a whole address for nothing.
+    """
+    # NetNewsWire 1896: older themes link feed://site/feed, for a browser to open a reader.
+    if scheme := _FEED_SCHEME.match(reference):
+        rest = reference[scheme.end() :]
+        reference = f"http:{rest}" if rest.startswith("//") else rest
+    return absolute(base, reference)
 
 
 def _candidates(elements: Iterable[etree._Element]) -> Iterator[tuple[etree._Element, int]]:

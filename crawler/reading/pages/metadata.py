@@ -18,6 +18,7 @@ from crawler.reading.addresses import absolute
 from crawler.reading.dates import Dates
 from crawler.reading.json_ld import is_json_ld, read_json_ld
 from crawler.reading.pages.dates import moment_in_url
+from crawler.reading.pages.structure import base_of
 from crawler.reading.pages.tree import read_text
 from crawler.text.bylines import plain_byline
 from crawler.text.characters import one_line
@@ -58,25 +59,27 @@ class Metadata:
 
 
 def read_metadata(root: html.HtmlElement, url: str) -> Metadata:
-    """Return the metadata of the page at `url` (which relative addresses are joined with)."""
+    """Return the metadata of the page at `url`; relative addresses are joined with its base."""
     metas = _metas(root)
+    # crawlee-python 1589: a page with a base element means that, also for its picture and its own address.
+    base = base_of(root, url)
     linked = list(_linked_data(root))
     return Metadata(
         title=_title(root, metas),
         author=_author(root, metas, linked),
         published=_published(root, metas, linked, url),
-        canonical_url=_canonical(root, metas, url),
+        canonical_url=_canonical(root, metas, base),
         language=_language(root, metas),
         description=one_line(metas.get("og:description") or metas.get("description") or "", 2_000),
-        image=_image(metas, url),
+        image=_image(metas, base),
     )
 
 
-def _image(metas: dict[str, str], url: str) -> str:
+def _image(metas: dict[str, str], base: str) -> str:
     """Return the address of the page's preview picture (Open Graph, else Twitter's), "" without one."""
     names = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src")
     address = next((metas[name] for name in names if metas.get(name)), "")
-    return absolute(url, address) if address else ""
+    return absolute(base, address) if address else ""
 
 
 def _metas(root: html.HtmlElement) -> dict[str, str]:
@@ -234,7 +237,7 @@ def _published(
     return moment if moment is not None else moment_in_url(url)
 
 
-def _canonical(root: html.HtmlElement, metas: dict[str, str], url: str) -> str:
+def _canonical(root: html.HtmlElement, metas: dict[str, str], base: str) -> str:
     """Return link rel=canonical, else og:url, as an absolute http(s) address, "" without either.
 
     Only that of the head counts (RFC 6596): anybody may write one into a comment.
@@ -244,7 +247,7 @@ def _canonical(root: html.HtmlElement, metas: dict[str, str], url: str) -> str:
         for e in root.iterfind("head//link")
         if "canonical" in (e.get("rel") or "").lower().split()
     ]
-    candidates = (absolute(url, reference) for reference in (*links[:3], metas.get("og:url", "")))
+    candidates = (absolute(base, reference) for reference in (*links[:3], metas.get("og:url", "")))
     return next(filter(None, candidates), "")
 
 

@@ -132,6 +132,7 @@ def test_the_origin_has_the_port_only_where_it_matters() -> None:
         ("http://example.com/a?utm_source=rss&utm_medium=feed", "http://example.com/a"),
         ("http://example.com/a?z=1&UTM_Source=rss&b=2&fbclid=x&gclid=y", "http://example.com/a?z=1&b=2"),
         ("http://example.com/a?id=1&a=2#frag", "http://example.com/a?id=1&a=2"),
+        ("http://example.com/a?utm_social-type=organic&id=1", "http://example.com/a?id=1"),
         ("http://example.com/a?utmost=1&ref=2", "http://example.com/a?utmost=1&ref=2"),
         ("http://example.com/a?x=utm_source", "http://example.com/a?x=utm_source"),
     ],
