@@ -288,8 +288,8 @@ def _lost_of_all(
 class _Usual:
     """The names of tags by key, and the settings of watches that have none of their own.
 
-    `groups` are the tags by key, `rules` those of each by name; `filters` are the rules for all watches by the names that watches have for
-    them, and `lost` names the settings for all that are unknown.
+    `groups` are the tags by key, and `rules` those of each tag by name. `filters` are the rules for all
+    watches by the names that watches have for them, and `lost` names the settings for all that are unknown.
     """
 
     titles: dict[str, str]
