@@ -13,7 +13,7 @@ from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import feed_links, looks_like_html, parse_feed
 from crawler.reading.feeds.fingerprints import known_identities
 from crawler.terminals import readers
-from feeds.adding.sources import likely_feeds, podcast_named
+from feeds.adding.sources import likely_feeds, podcast_named, program_feeds
 from feeds.orders import FeedOrder
 from feeds.terminal_reading import read_feed
 
@@ -47,7 +47,7 @@ def feeds_of_page(
     if links or not assignment.ordered(FeedOrder).is_first:
         return links
     until = time.monotonic() + MAX_GUESSING_SECONDS
-    for guess in likely_feeds(response.url):
+    for guess in likely_feeds(response.url, program_feeds(response.body, response.url)):
         if time.monotonic() > until:
             break
         if _is_feed(client, guess, spacing):

@@ -228,7 +228,8 @@ def _look_in_words(text: str, scope: _Scope) -> Look:
             look.feeds = lists
         else:
             links = [url for url, _ in document.page.links][:MAX_FEEDS]
-            look.feeds = _read_feeds(links, scope) if links else _guess_feed(final, scope)
+            # Themes name feeds that were moved or switched off, while one stands at a usual address.
+            look.feeds = _read_feeds(links, scope) or _guess_feed(final, document.page.program_feeds, scope)
             if look.feeds:
                 look.feeds += _others_at(final, look.feeds[0].url, scope)
             look.feeds = look.feeds or [*lists, *_sitemap_of(final, scope)]
@@ -327,9 +328,9 @@ def _read_feeds(urls: Iterable[str], scope: _Scope) -> list[FoundFeed]:
     return list({feed.url: feed for feed in feeds if feed is not None}.values())
 
 
-def _guess_feed(page: str, scope: _Scope) -> list[FoundFeed]:
-    """Return the first feed at one of the usual addresses of a page's site."""
-    guesses = likely_feeds(page)
+def _guess_feed(page: str, first: Sequence[str], scope: _Scope) -> list[FoundFeed]:
+    """Return the first feed at one of these addresses, or at one of the usual ones of a page's site."""
+    guesses = likely_feeds(page, first)
     # Three at a time: of a dozen guesses most are missing pages on a stranger's server.
     for start in range(0, len(guesses), 3):
         if feeds := _read_feeds(guesses[start : start + 3], scope):

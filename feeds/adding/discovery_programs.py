@@ -26,7 +26,7 @@ from crawler.reading.sources.find import FoundList, find_lists, list_around
 from crawler.reading.sources.kinds import DATA, FEED, PAGE, SITEMAP
 from crawler.reading.sources.page import page_feed, tree_of
 from crawler.reading.sources.sitemap import sitemap_feed, sitemaps_of_index
-from feeds.adding.sources import podcast_named
+from feeds.adding.sources import podcast_named, program_feeds
 
 READ = "feed-preview"
 NEWEST = 5
@@ -66,11 +66,15 @@ class ReadFeed(msgspec.Struct, frozen=True):
 
 
 class ReadPage(msgspec.Struct, frozen=True):
-    """A page: its title, the feeds that it names, the likeliest first, and its lists, the best first."""
+    """A page: its title, the feeds that it names, the likeliest first, and its lists, the best first.
+
+    `program_feeds` are the addresses at which the program that made it keeps a feed.
+    """
 
     title: str
     links: tuple[tuple[str, str], ...] = ()
     lists: tuple[ReadFeed, ...] = ()
+    program_feeds: tuple[str, ...] = ()
 
 
 class ReadDocument(msgspec.Struct, frozen=True):
@@ -136,7 +140,8 @@ def _page(body: bytes, request: AskedDocument) -> ReadPage:
     if request.lists or not links:
         with suppress(ReadingError):
             lists = tuple(_lists(body, request, title))
-    return ReadPage(title, tuple((link.url, link.title) for link in links), lists)
+    named = tuple((link.url, link.title) for link in links)
+    return ReadPage(title, named, lists, program_feeds(body, request.url))
 
 
 def _lists(body: bytes, request: AskedDocument, title: str) -> Iterator[ReadFeed]:

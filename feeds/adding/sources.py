@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from urllib.parse import urlsplit, urlunsplit
+import re
+from collections.abc import Mapping, Sequence
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from crawler.text.marking import gettext_noop
 from feeds.adding.places import NO_BRIDGES, certain_place, guessed_places, looks_like_feed
@@ -17,6 +18,19 @@ USUAL_PATHS = (
     "feed.json", "blog/feed",
 )  # fmt: skip
 """Paths under which sites usually keep a feed, the most common first."""
+PROGRAM_PATHS = {
+    "discourse": "latest.rss",
+    "dokuwiki": "feed.php",
+    "joomla": "?format=feed&type=rss",
+    "plone": "RSS",
+    "serendipity": "rss.php?version=2.0",
+    "spip": "spip.php?page=backend",
+    "wix.com": "blog-feed.xml",
+}
+"""References to the feed of sites that are made by these programs, whose templates often name none.
+
+The first word of the page's `generator` tells the program, such as "SPIP 4.2.16".
+"""
 OTHER_NAMES = (
     gettext_noop("Comments"),
     gettext_noop("Comments on this post"),
@@ -36,6 +50,11 @@ OTHER_NAMES = (
 # Each guess is a request to a stranger's server, most for a page that is not there.
 MAX_GUESSES = 10
 MAX_LOOKUP_BYTES = 200_000
+_HEAD_BYTES = 65536
+# Bounded: a page that opens a tag a thousand times and ends none would be searched to its end for each.
+_META = re.compile(r"<meta\s[^>]{0,1000}>", re.IGNORECASE)
+_IS_GENERATOR = re.compile(r"\bname\s*=\s*[\"']?generator\b", re.IGNORECASE)
+_PROGRAM = re.compile(r"\bcontent\s*=\s*[\"']?\s*([\w.]+)", re.IGNORECASE)
 
 
 def feed_address(url: str, bridges: Mapping[str, str] = NO_BRIDGES) -> str:
@@ -56,11 +75,24 @@ def other_feeds(url: str, bridges: Mapping[str, str] = NO_BRIDGES) -> list[tuple
     return match.others if match else []
 
 
-def likely_feeds(url: str) -> list[str]:
+def program_feeds(body: bytes, url: str) -> tuple[str, ...]:
+    """Return where the feed of a page is whose `generator` names one of PROGRAM_PATHS, () for others.
+
+    Beside the page, and at the root of its site (FreshRSS 8836: SPIP's themes do not name its feed).
+    """
+    head = body[:_HEAD_BYTES].decode("utf-8", "replace")
+    for tag in _META.findall(head) if "generator" in head.lower() else ():
+        program = _PROGRAM.search(tag) if _IS_GENERATOR.search(tag) else None
+        if program and (path := PROGRAM_PATHS.get(program[1].lower().rstrip("!"))):
+            return tuple(dict.fromkeys((urljoin(url, path), urljoin(urljoin(url, "/"), path))))
+    return ()
+
+
+def likely_feeds(url: str, first: Sequence[str] = ()) -> list[str]:
     """Return addresses at which the feed of a page may be, the likeliest first; at most MAX_GUESSES.
 
-    The first are those of places that may be on any host, such as an account of Mastodon. The others are
-    USUAL_PATHS below the page's directory and its site.
+    After those given come those of places that may be on any host, such as an account of Mastodon. The
+    others are USUAL_PATHS below the page's directory and its site.
     """
     try:
         parts = urlsplit(url)
@@ -71,7 +103,7 @@ def likely_feeds(url: str) -> list[str]:
         return []
     path = [part for part in parts.path.split("/") if part]
     root = urlunsplit((parts.scheme, parts.netloc, "/", "", ""))
-    guesses = [] if certain_place(url) else [match.feed for match in guessed_places(url)]
+    guesses = [*first] if certain_place(url) else [*first, *(match.feed for match in guessed_places(url))]
     folder = parts.path if parts.path.endswith("/") else f"{parts.path.rpartition('/')[0]}/"
     if path and "." not in path[-1] and not parts.path.endswith("/"):
         folder = f"{parts.path}/"

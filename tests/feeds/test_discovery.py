@@ -107,6 +107,22 @@ def test_accounts_of_mastodon_and_peertube_are_understood(site: WebServer, path:
     assert [found.url for found in look.feeds] == [f"{site.origin}{feed}"]
 
 
+def test_the_program_that_made_a_page_tells_where_its_feed_is(site: WebServer) -> None:
+    """SPIP's themes name no feed, and none of the usual addresses is its own (FreshRSS 8836)."""
+    generator = b'<html><head><meta name="generator" content="SPIP 4.2.16"></head><body>News</body></html>'
+    site.replies = {"/": Reply(generator, headers=HTML), "/spip.php?page=backend": rss("spip")}
+    (look,) = look_at([site.origin])
+    assert [found.url for found in look.feeds] == [f"{site.origin}/spip.php?page=backend"]
+
+
+def test_feeds_that_a_page_names_and_that_are_gone_hide_none(site: WebServer) -> None:
+    """Themes name feeds that were switched off, while one stands at a usual address."""
+    named = b'<html><head><link rel="alternate" type="application/rss+xml" href="/old.rss"></head></html>'
+    site.replies = {"/": Reply(named, headers=HTML), "/feed.xml": rss("moved")}
+    (look,) = look_at([site.origin])
+    assert [found.url for found in look.feeds] == [f"{site.origin}/feed.xml"]
+
+
 def test_a_page_without_feeds_may_be_watched(site: WebServer, keeper: Client) -> None:
     site.replies = {"/": page()}
     html = keeper.get(f"/add/?url={site.origin}").content.decode()

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from feeds.adding.sources import MAX_GUESSES, feed_address, likely_feeds, podcast_named
+from feeds.adding.sources import MAX_GUESSES, feed_address, likely_feeds, podcast_named, program_feeds
 
 YOUTUBE = "https://www.youtube.com/feeds/videos.xml?"
 
@@ -70,6 +70,25 @@ def test_other_pages_have_feeds_at_usual_addresses(url: str, first: str) -> None
     guesses = likely_feeds(url)
     assert guesses[0] == first
     assert len(guesses) == len(set(guesses)) <= MAX_GUESSES
+
+
+@pytest.mark.parametrize(
+    ("generator", "url", "feeds"),
+    [
+        ("Joomla! - Open Source Content Management", "https://j.example/news?start=5",
+         ("https://j.example/news?format=feed&type=rss", "https://j.example/?format=feed&type=rss")),
+        ("SPIP 4.2.16 + Escal", "https://s.example/", ("https://s.example/spip.php?page=backend",)),
+        ("Wix.com Website Builder", "https://w.example/blog", ("https://w.example/blog-feed.xml",)),
+        ("WordPress 6.8", "https://p.example/", ()),
+        ("", "https://p.example/", ()),
+    ],
+)  # fmt: skip
+def test_programs_keep_feeds_at_their_own_addresses(generator: str, url: str, feeds: tuple[str, ...]) -> None:
+    page = (
+        f'<html><head><META content="{generator}" name="Generator" /><title>generator</title></head></html>'
+    )
+    assert program_feeds(page.encode(), url) == feeds
+    assert likely_feeds(url, feeds)[: len(feeds)] == list(feeds)
 
 
 @pytest.mark.parametrize("url", ["", "http://[x", "mailto:a@b.example", "https://"])
