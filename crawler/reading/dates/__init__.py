@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import unicodedata
 
@@ -56,7 +57,9 @@ def epoch(text: str) -> float | None:
 
 
 def _plain(text: str) -> str:
-    """Return one line with ASCII digits, without marks of direction."""
+    """Return one line with ASCII digits, without marks of direction and references such as &#43;."""
+    if "&" in text:
+        text = html.unescape(text)
     text = " ".join(text.translate(_INVISIBLE).split())
     if text.isascii():
         return text

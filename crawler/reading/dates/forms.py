@@ -14,11 +14,12 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 _CLOCK_TEXT = r"(\d{1,2})(?:[:.](\d{2}|\d(?=:))(?:[:.](\d{1,2})(?:[.,]\d+)?)?|\s?[hH](?:\s?(\d{2}))?\b)"
+# Themes of WordPress print the zone in place of the T (dateparser 971): 2019-09-28WIB19:17:34+07:00.
 _ISO = re.compile(
     r"(\d{4})(?:-?(\d{2})(?:-?(\d{2}))?|\s?[-/.]\s?(\d{1,2})\s?[-/.]\s?(\d{1,2})\.?)?"
-    r"(?:(?:\s*T\s*|[\s,]+)(\d{1,2})(?::(\d{1,2})|(\d{2}))(?:(?::(\d{1,2})|(\d{2}))(?:[.,]\d+)?)?"
+    r"(?:(?:\s*T\s*|[A-Z]{2,5}|\s+at\s+|[\s,]+)(\d{1,2})(?::(\d{1,2})|(\d{2}))(?:(?::(\d{1,2})|(\d{2}))(?:[.,]\d+)?)?"
     r"(?:\s*([AP]M)\b)?)?"
-    r"(?=$|[\s+\-\u2212A-Z])",
+    r"(?=$|[\s+\-\u2212A-Z\[])",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"(\d{4})-(\d{3})(?=$|T|\s)")
@@ -66,13 +67,17 @@ _PLACE = re.compile(
     r"\s*\(?((?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific)(?:/[A-Z][A-Za-z_-]{1,30}){1,2})\)?\s*"
 )
 """The name of a zone in the tz database."""
+_BRACKETED = re.compile(r"([^\[]{0,20})\[([A-Za-z][\w/+-]{1,60})\]\s*")
+"""An offset, if any, and the zone that Java prints behind it: +02:00[Europe/Berlin]."""
 _WORDS = re.compile(r"[\s,.;|()г\-–—]*(?:года|року|roku|óra)?[\s,.;|()\-–—]*")
 
 _ZONES = {
     "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
     "AKST": -9, "AKDT": -8, "HST": -10, "AST": -4, "ADT": -3, "NST": -3.5, "NDT": -2.5, "BRT": -3,
-    "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "EET": 2, "EEST": 3,
-    "MSK": 3, "MSD": 4, "IST": 5.5, "SGT": 8, "HKT": 8, "AWST": 8, "JST": 9, "KST": 9,
+    "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "MEZ": 1, "MESZ": 2,
+    "EET": 2, "EEST": 3, "MSK": 3, "MSD": 4, "IST": 5.5, "SGT": 8, "HKT": 8, "AWST": 8, "JST": 9, "KST": 9,
+    "WIB": 7, "WITA": 8, "WIT": 9, "ICT": 7, "PHT": 8, "PKT": 5, "NPT": 5.75, "TRT": 3, "EAT": 3, "SAST": 2,
+    "CAT": 2, "WAT": 1, "ART": -3, "COT": -5,
     "ACST": 9.5, "ACDT": 10.5, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13,
 }  # fmt: skip
 # Names of zones written out, as Windows and Java write them; "Daylight" and "Summer" are an hour more.
@@ -145,8 +150,6 @@ def usual(text: str) -> float | None:
 
 def read(text: str) -> tuple[float | None, bool]:
     """Parse one line with ASCII digits to epoch seconds. Also returns False when no form fits it, else True.
-
-    False when no form fits it.
 
     A text that has a form but names a day or hour that does not exist is certain to be no date.
     """
@@ -317,6 +320,8 @@ def _moment(year: int, month: int, day: int, clock: tuple[int, int, int], tail: 
     if not 1900 <= year <= 9999 or hour > 24 or minute > 59 or second > 60:
         raise ValueError("no such year or time")
     midnight = datetime(year, month, day, tzinfo=UTC).timestamp()
+    if bracketed := _BRACKETED.fullmatch(tail):
+        tail = bracketed[1].strip() or bracketed[2]
     if place := _PLACE.fullmatch(tail):
         there = _zone_of(place[1])
         at = datetime(year, month, day, hour % 24, minute, min(second, 59), tzinfo=there)
