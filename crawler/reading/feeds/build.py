@@ -146,7 +146,7 @@ class _Builder:
         base = entry.base or self._base
         # FeedBurner's links only count clicks and lead on; feedburner:origLink is the article itself.
         addresses = [entry.original_link, *(x.href for x in entry.links if x.rel == "alternate")]
-        links = (absolute(base, address) for address in addresses if address)
+        links = (_resolved(base, address) for address in addresses if address)
         address = next((link for link in links if link), "")
         # A guid such as "1234" would become a page of the site unless it reads as an address.
         if not address and entry.permalink and (entry.path or _ABSOLUTE.match(entry.identity)):
@@ -165,7 +165,7 @@ class _Builder:
         updated = self._epoch(entry.updated)
         published = self._epoch(entry.published)
         details = details_of(
-            entry, updated, lambda address: absolute(entry.base or self._base, address), self._limits
+            entry, updated, lambda address: _resolved(entry.base or self._base, address), self._limits
         )
         # Only for RSS: in Atom `updated` is the time of an edit, and would date old entries anew.
         if published is None and self._raw.format.startswith("rss"):
@@ -210,10 +210,18 @@ class _Builder:
         """Return distinct media files in order."""
         enclosures: dict[str, Enclosure] = {}
         for link in entry.links:
-            url = absolute(entry.base or self._base, link.href) if link.rel == "enclosure" else ""
+            url = _resolved(entry.base or self._base, link.href) if link.rel == "enclosure" else ""
             if url and url not in enclosures and len(enclosures) < self._limits.enclosures:
                 enclosures[url] = enclosure_of(link, url)
         return tuple(enclosures.values())
+
+
+def _resolved(base: str, reference: str) -> str:
+    """Return the absolute address of a reference of an entry, "" without a valid one.
+
+    Programs escape what is escaped already (RSS-Bridge 550): no address has `&amp;` in it.
+    """
+    return absolute(base, reference.replace("&amp;", "&"))
 
 
 def _with_breaks(text: str, *, literal: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from crawler.reading.documents import CategoryTerm, Details, Enclosure, FileLink
 from crawler.reading.feeds.raw import RawDetails, RawEntry, RawLink
@@ -22,6 +23,21 @@ MAX_COUNT = 10**15
 _NAME_LENGTH = 300
 _CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,4}):(\d{1,2})(?:\.\d+)?")
 _SECONDS = re.compile(r"(\d{1,7})(?:\.\d*)?")
+# "1 hr 2 min", "62 min", and ISO 8601's PT1H2M3S.
+_SPELLED = re.compile(
+    r"(?:PT)?(?:(\d{1,3})\s*h(?:(?:ou)?rs?)?\.?)?[\s,]*(?:(\d{1,4})\s*m(?:in(?:ute)?s?)?\.?)?[\s,]*"
+    r"(?:(\d{1,5})\s*s(?:ec(?:ond)?s?)?\.?)?",
+    re.IGNORECASE,
+)
+_TYPES = {
+    "aac": "audio/aac", "flac": "audio/flac", "m4a": "audio/mp4", "m4b": "audio/mp4", "mp3": "audio/mpeg",
+    "oga": "audio/ogg", "ogg": "audio/ogg", "opus": "audio/ogg", "wav": "audio/wav",
+    "m4v": "video/mp4", "mov": "video/quicktime", "mp4": "video/mp4", "webm": "video/webm",
+    "avif": "image/avif", "gif": "image/gif", "jpeg": "image/jpeg", "jpg": "image/jpeg", "png": "image/png",
+    "webp": "image/webp", "pdf": "application/pdf",
+}  # fmt: skip
+"""Media types by the ending of a file's name, for feeds that name none, or that of any file."""
+_UNTOLD = re.compile(r"[^/]*|(?:application|binary)/(?:octet-stream|x-download|force-download|unknown)", re.I)
 _MEDIA = {"image", "audio", "video", "document", "executable"}
 _EPISODE_TYPES = {"full", "trailer", "bonus"}
 _DETAIL_LINKS = {"replies", "via", "related"}
@@ -73,7 +89,7 @@ def enclosure_of(link: RawLink, url: str) -> Enclosure:
     """Return the media file of a link, whose absolute address is `url`."""
     return Enclosure(
         url,
-        storable(link.type)[:100],
+        _type_of(link.type, url),
         whole_number(link.length, MAX_COUNT),
         _one_of(link.medium, _MEDIA),
         _line(link.title),
@@ -83,14 +99,33 @@ def enclosure_of(link: RawLink, url: str) -> Enclosure:
     )
 
 
+def _type_of(published: str, url: str) -> str:
+    """Return the media type of a file: the published one, or by its name where that says nothing.
+
+    An episode without a type, of "file" or of "application/octet-stream", could not be listened to
+    (music-assistant 5692, escapepod 93).
+    """
+    published = storable(published.strip())[:100]
+    if not _UNTOLD.fullmatch(published):
+        return published
+    name = urlsplit(url).path.rpartition("/")[2]
+    return _TYPES.get(name.rpartition(".")[2].lower(), published)
+
+
 def seconds(text: str) -> int:
-    """Return a duration, written as seconds or as H:MM:SS or MM:SS, in seconds; 0 for anything else."""
+    """Return a duration in seconds; 0 for what is none.
+
+    It is written as seconds, as H:MM:SS or MM:SS, with units, or in ISO 8601.
+    """
     text = text.strip()
     if number := _SECONDS.fullmatch(text):
         # AntennaPod 4162: an empty duration, or one with fractions, must not fail.
         return min(int(number[1]), MAX_SECONDS)
     if clock := _CLOCK.fullmatch(text):
         hours, minutes, remainder = (int(part or 0) for part in clock.groups())
+        return min(hours * 3600 + minutes * 60 + remainder, MAX_SECONDS)
+    if spelled := _SPELLED.fullmatch(text):
+        hours, minutes, remainder = (int(part or 0) for part in spelled.groups())
         return min(hours * 3600 + minutes * 60 + remainder, MAX_SECONDS)
     return 0
 

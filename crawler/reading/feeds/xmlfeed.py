@@ -59,7 +59,7 @@ _PAGES = {"", "text", "html", "xhtml", "text/html", "application/xhtml+xml", "te
 
 _DETAILS = frozenset(
     {
-        "media:thumbnail", "media:content", "itunes:image", "itunes:duration", "itunes:episode",
+        "media:thumbnail", "media:content", "itunes:image", "image", "itunes:duration", "itunes:episode",
         "itunes:season", "itunes:episodetype", "itunes:explicit", "podcast:episode", "podcast:season",
         "podcast:transcript", "podcast:chapters", "comments", "slash:comments", "thr:total",
         "wfw:commentrss", "source", "dc:source", "contributor", "dc:contributor", "rights",
@@ -434,9 +434,12 @@ class _Reader:
         for e in islice(thumbnails, 20):
             if address := e.get("url") or self._text(e):
                 yield RawLink(str(address), width=e.get("width") or "", height=e.get("height") or "")
-        for e in fields.get("itunes:image", ())[:1]:
-            if address := e.get("href") or e.get("url") or self._text(e):
-                yield RawLink(str(address))
+        # RSS has an image for the channel alone; many feeds write one into each item as well.
+        for key in ("itunes:image", "image"):
+            for e in fields.get(key, ())[:1]:
+                inner = self._first(self._fields(e), "url") if len(e) else self._text(e)
+                if address := e.get("href") or e.get("url") or inner:
+                    yield RawLink(str(address))
 
     def _channel_image(self, fields: Fields) -> str:
         """Return the address of the feed's larger picture: logo, image, cover."""
