@@ -13,7 +13,7 @@ from itertools import islice
 
 from lxml import etree, html
 
-from crawler.reading.embeds import replace_embed
+from crawler.reading.embeds import drop, replace_embed
 from crawler.reading.hidden import drop_hidden
 from crawler.text.characters import storable
 
@@ -60,6 +60,7 @@ def rebuilt(fragment: str, levels: int) -> str | None:
     for frame in list(root.iter("iframe")):
         replace_embed(frame)
     _show_images(root)
+    _show_players(root)
     _vet_formulas(root)
     return str(etree.tostring(root, encoding="unicode", method="html"))
 
@@ -72,6 +73,33 @@ def deeper(root: etree._Element, levels: int) -> bool:
         if depth > levels:
             return True
     return False
+
+
+def _show_players(root: html.HtmlElement) -> None:
+    """Give films and sound controls, so that they are played when one wants, and nothing is loaded before.
+
+    They were dropped without a trace (papr 45). What stands in them is for browsers without them.
+    """
+    for player in list(root.iter("video", "audio")):
+        address = player.get("src") or player.get("data-src") or ""
+        sources = [source for source in player.iter("source") if source.get("src")][:_SOURCES]
+        if not address and not sources:
+            drop(player)
+            continue
+        player[:] = sources
+        for source in sources:
+            # libxml2 does not know that they have no end, and puts each into the one before.
+            source.text = source.tail = None
+            source[:] = []
+        player.text = None
+        player.set("controls", "")
+        player.set("preload", "none")
+        if address:
+            player.set("src", address)
+    for source in list(root.iter("source")):
+        parent = source.getparent()
+        if parent is not None and parent.tag not in {"video", "audio"}:
+            source.drop_tag()
 
 
 def _show_images(root: html.HtmlElement) -> None:

@@ -31,12 +31,15 @@ _TAGS = {
     "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd",
     "li", "mark", "ol", "p", "picture", "pre", "q", "rp", "rt", "ruby", "s", "samp", "section",
     "small", "span", "strike", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot",
-    "th", "thead", "time", "tr", "tt", "u", "ul", "var", "wbr",
+    "th", "thead", "time", "tr", "tt", "u", "ul", "var", "wbr", "audio", "source", "video",
 }  # fmt: skip
 _ATTRIBUTES = {
     "*": {"dir", "lang"},
     "a": {"href", "title"},
     "abbr": {"title"},
+    "audio": {"src", "controls", "preload"},
+    "source": {"src", "type"},
+    "video": {"src", "poster", "width", "height", "controls", "preload"},
     "img": {"src", "alt", "title", "width", "height"},
     "li": {"value"},
     "ol": {"start", "reversed", "type"},
@@ -49,16 +52,13 @@ _WITH_CONTENT = {
     "script", "style", "svg", "math", "iframe", "frameset", "object", "embed", "applet", "noscript",
     "noembed", "noframes", "template", "title", "head", "textarea", "select", "xmp", "plaintext",
 }  # fmt: skip
-_PAGE_TAGS = {"video", "audio", "source", "track"}
+_PAGE_TAGS = {"track"}
 _PAGE_ATTRIBUTES = {
     "*": {"dir", "lang", "id"},
     "a": {"href", "title", "class"},
-    "audio": {"src", "controls"},
     "code": {"class"},
     "pre": {"class"},
-    "source": {"src", "type"},
     "track": {"src", "kind", "srclang", "label"},
-    "video": {"src", "poster", "width", "height", "controls"},
 }
 _CLASS = re.compile(r"language-[\w+#.-]{1,30}|embed")
 _ID = re.compile(r"a-\S{1,200}")
@@ -79,7 +79,7 @@ INLINE = (
 )
 _KNOWN_TAG = re.compile(rf"</?(?:{INLINE}|{BLOCK})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 REFERENCE = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
-_MAIL_IMAGE = re.compile(r"src=\"\s*mailto:", re.IGNORECASE)
+_MAIL_IMAGE = re.compile(r"(?:src|poster)=\"\s*mailto:", re.IGNORECASE)
 # HTML knows no <iframe/>: a browser takes all that follows for its content.
 _SELF_CLOSED = re.compile(
     r"(<(?:applet|embed|frameset|head|iframe|noembed|noframes|noscript|object|script|select|style|template|textarea"
@@ -88,7 +88,9 @@ _SELF_CLOSED = re.compile(
 )
 _FORMULA = re.compile(r"<math\b(.*?)</math>", re.IGNORECASE | re.DOTALL)
 _TAG_NAME = re.compile(r"<([a-z][^\s/>]*)")
-_SHAPED = re.compile(r"<noscript|<iframe|srcset=|data-(?:src|lazy|orig|actualsrc|echo)|<(?:mml?:)?math\b")
+_SHAPED = re.compile(
+    r"<noscript|<iframe|<video|<audio|srcset=|data-(?:src|lazy|orig|actualsrc|echo)|<(?:mml?:)?math\b"
+)
 _LONG = 2_000  # characters; in fewer no tag has so many attributes that it matters
 _SOUND_TAG = re.compile(
     r"</?[a-z][a-z0-9]*+(?:\s++[a-z][a-z0-9_:-]*+(?:=(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?+){0,20}+\s*+/?>",
@@ -119,7 +121,7 @@ class Sanitiser:
 
     What addresses grow by when they are made absolute is bounded by `room` characters in all entries, and by
     a tenth of it in one. With `pages` it also lets through what `crawler.reading.pages.structure` writes:
-    video and audio, languages of code, ids that begin with `a-` and links to them.
+    tracks of films, languages of code, ids that begin with `a-` and links to them.
     """
 
     def __init__(self, room: int = LIMITS.room, *, pages: bool = False) -> None:
@@ -232,6 +234,8 @@ def _is_shaped(fragment: str) -> bool:
     has_names = (
         "<noscript" in lower
         or "<iframe" in lower
+        or "<video" in lower
+        or "<audio" in lower
         or "srcset=" in lower
         or "data-" in lower
         or "math" in lower
@@ -257,8 +261,8 @@ def _crowded(fragment: str) -> bool:
 
 
 def _no_mail_image(tag: str, attribute: str, value: str) -> str | None:
-    """Drop addresses of images that are not on the web."""
-    web = attribute != "src" or value.lower().startswith(("http:", "https:"))
+    """Drop addresses of images and players that are not on the web."""
+    web = attribute not in {"src", "poster"} or value.lower().startswith(("http:", "https:"))
     return value if web else None
 
 
