@@ -43,6 +43,8 @@ _PARTS = re.compile(r"\s*[·•|,]\s*")
 _MAX_JSON = 300_000
 _MAX_NODES = 2_000
 _MAX_MARKED = 50  # elements named as the author's that are looked into
+_BYLINE_WORDS, _NAME_WORDS = 30, 8
+"""Words of a byline at most, and of one that ends as a sentence does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +190,13 @@ def _byline(root: html.HtmlElement) -> str:
     """Return the text of the first short element that is marked as the author's name."""
     marked = (e for e in root.iter("span", "a", "p", "div", "address", "cite") if _is_byline(e))
     for element in islice(marked, _MAX_MARKED):
-        parts = _PARTS.split(one_line(read_text(element), 120))
+        text = one_line(read_text(element), 400)
+        words = len(text.split())
+        # A box about the author has a class of the same name, and sentences in it.
+        if words > _BYLINE_WORDS or (words > _NAME_WORDS and text.endswith((".", "!"))):
+            continue
         # Dates and minutes to read share the byline.
+        parts = _PARTS.split(text[:120].rstrip())
         names = (_BY.sub("", p, count=1) for p in parts if not any(c.isdigit() for c in p))
         name = next((n for n in names if 2 < len(n) <= 80), "")
         if name:

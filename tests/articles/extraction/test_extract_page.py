@@ -193,3 +193,17 @@ def test_other_types_are_refused(body: bytes, content_type: str) -> None:
 @pytest.mark.parametrize("body", [b"", b" ", b"<!-- -->", b"\0"])
 def test_empty_pages_give_empty_text(body: bytes) -> None:
     assert extract_page(body, url=URL, content_type="text/html").text.strip("\ufffd") == ""
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        "Ann Lee is a writer who lives by the sea and loves boats.",
+        "Ann Lee is a writer at The Paper, where she has covered boats, harbours and the people who live of them "
+        "for more than twenty years, and she loves the sea more than anything else that there is on this earth.",
+    ],
+)
+def test_sentences_about_an_author_are_no_name(about: str) -> None:
+    """The class of the box, `author-bio`, is taken for that of a byline, and its beginning for a name."""
+    body = f"<html><body><article><p>{PROSE}</p><div class=author-bio>{about}</div></article></body></html>"
+    assert extract_page(body.encode(), url=URL).author == ""
