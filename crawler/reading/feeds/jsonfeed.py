@@ -98,7 +98,7 @@ def _entry(item: dict[str, Any]) -> RawEntry:
         summary=Markup(_text(item, "summary"), literal=True),
         content=Markup(content),
         language=_text(item, "language"),
-        categories=[str(t) for t in _list(item, "tags") if isinstance(t, str | int | float)],
+        categories=_tags(item),
         details=RawDetails(
             images=[RawLink(url) for key in ("image", "banner_image") if (url := _text(item, key))]
         ),
@@ -110,6 +110,14 @@ def _text(values: dict[str, Any], key: str) -> str:
     value = values.get(key)
     # nextcloud-news 572: ids that are numbers. bool is an int to Python and no text.
     return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def _tags(item: dict[str, Any]) -> list[str]:
+    """Return the tags of an item: a list, or as some write them, names with commas between."""
+    tags = item.get("tags")
+    if isinstance(tags, str):
+        return tags[:4000].split(",")
+    return [str(tag) for tag in _list(item, "tags") if isinstance(tag, str | int | float)]
 
 
 def _list(values: dict[str, Any], key: str) -> list[Any]:
