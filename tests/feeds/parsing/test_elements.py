@@ -174,7 +174,6 @@ ROWS: list[tuple[str, str, str, str, str, Any]] = [
     ("JSON Feed", "items/date_modified", "", f'{{"date_modified": "{ISO}"}}', "details.updated", "2024-01-01T12:00:00+00:00"),
     ("JSON Feed", "items/authors", "", '{"authors": [{"name": "Bo"}]}', "entry.author", "Bo"),
     ("JSON Feed", "items/tags", "", '{"tags": ["Sea"]}', "entry.categories", ("Sea",)),
-    ("JSON Feed", "items/tags as text", "", '{"tags": "Sea, land"}', "entry.categories", ("Sea", "land")),
     ("JSON Feed", "items/language", "", '{"language": "fr"}', "entry.language", "fr"),
     ("JSON Feed", "items/attachments", "", '{"attachments": [{"url": "/a.mp3", "mime_type": "audio/mpeg", "title": "Part", "size_in_bytes": 5, "duration_in_seconds": 60}]}',
      "entry.enclosures", (Enclosure(f"{SITE}/a.mp3", "audio/mpeg", 5, "", "Part", 60),)),

@@ -353,3 +353,9 @@ def test_packed_titles_and_texts_of_atom_are_unpacked() -> None:
     ).entries
     assert entry.title == "The title"
     assert entry.text.startswith("Körper and mind")
+
+
+def test_tags_of_a_json_feed_may_be_one_text() -> None:
+    """Some write names with commas between, where the standard has a list."""
+    body = b'{"version": "https://jsonfeed.org/version/1.1", "title": "T", "items": [{"id": "1", "tags": "Sea, land"}]}'
+    assert parse_feed(body, url="https://s.example/feed").entries[0].categories == ("Sea", "land")
