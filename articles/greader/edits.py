@@ -159,7 +159,10 @@ def _subscribe(call: ApiCall, name: str, title: str, folder: str | None) -> None
         feed = added.feed
     if feed is None:
         raise BadInput(f"there is no {FEED}{name}")
-    follow(call.subscriber, feed, folder=folder or "", title=title)
+    row, is_new = follow(call.subscriber, feed, folder=folder or "", title=title)
+    # NetNewsWire adds a feed by its address alone, and tells its folder and title by a second subscription.
+    if not is_new and ((folder and not row.folder) or (title and not row.title)):
+        refile(row, folder=row.folder or folder or "", title=row.title or title)
 
 
 def _unsubscribe(call: ApiCall, name: str, title: str, folder: str | None) -> None:

@@ -179,11 +179,7 @@ def _mark(subscriber: Subscriber, form: Mapping[str, str], now: datetime) -> dic
         return _saved(subscriber, form) if state in {"saved", "unsaved"} else _unread(subscriber, form)
     if state != "read" or not key.lstrip("-").isdecimal():
         return {}
-    before = form.get("before", "")
-    # The second includes all of it: apps send the time of the answer before, which has no fractions.
-    is_time = _is_number(before) and len(before) < 11
-    until = datetime.fromtimestamp(int(before) + 1, UTC) if is_time else now
-    articles = _articles(subscriber).filter(fetched__lt=until)
+    articles = _articles(subscriber).filter(fetched__lt=_until(form.get("before", ""), now))
     if kind == "feed":
         mark_all_read(subscriber, articles.filter(feed=int(key[:18])), now)
     elif kind == "group":
@@ -192,6 +188,16 @@ def _mark(subscriber: Subscriber, form: Mapping[str, str], now: datetime) -> dic
         if is_all or name is not None:
             mark_all_read(subscriber, articles.filter(feed__in=feeds.values("feed")), now)
     return _unread(subscriber, form)
+
+
+def _until(before: str, now: datetime) -> datetime:
+    """Return the time before which articles are marked: that of `before`, or now without one."""
+    # Read You sent milliseconds, so that news came to be read that it had never shown.
+    seconds = before[:-3] if len(before) == 13 else before
+    if not _is_number(seconds) or len(seconds) >= 11:
+        return now
+    # The second includes all of it: apps send the time of the answer before, which has no fractions.
+    return datetime.fromtimestamp(int(seconds) + 1, UTC)
 
 
 def _articles(subscriber: Subscriber) -> ArticleQuerySet:

@@ -20,9 +20,10 @@ def read_saved(data: bytes, name: str = "") -> SavedFile:
     """Read the saved pages of another program's export, each address once.
 
     Takes exports of Pocket, Instapaper, Wallabag, Omnivore, Readwise, Karakeep, linkding, Linkwarden,
-    Raindrop, Readeck, Pinboard, Matter and browsers. Entries that cannot be taken are problems of the
-    result. `name` is the file's, for errors. Raises NotSavedPages for a file of no known program,
-    and for a damaged or too large one.
+    Raindrop, Readeck, Pinboard, Matter, Delicious and browsers, tables and JSON lists with addresses, and
+    lists of nothing but addresses. Entries that cannot be taken are problems of the result. `name` is the
+    file's, for errors. Raises NotSavedPages for a file of no known program, and for a damaged or too large
+    one.
     """
     try:
         return read_archive(data, _read_text) if is_archive(data) else _read_text(data, name)

@@ -15,7 +15,7 @@ from crawler.text.search import CJK
 
 PLACES = ("title", "text", "source", "url", "link", "date", "rule")
 MAX_TITLE, MAX_TEXT = 300, 4000
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"'})
+_QUOTES = str.maketrans(dict.fromkeys("’‘ʼ´`", "'") | dict.fromkeys("“”„", '"'))
 _CJK_SIGN = re.compile(f"[{CJK}]")
 WORD_SIGN = rf"[^\W{CJK}]"
 """The pattern of a letter or digit of a language that has blanks between its words."""

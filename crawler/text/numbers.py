@@ -8,25 +8,29 @@ from dataclasses import dataclass
 from itertools import islice
 
 _MAX_NUMBERS = 50
-_SIGNS = "€$£¥￥₹₽₩₺₴₪฿₫₱₦₡₲₸₾₿¢"
+_SIGNS = "€$£¥￥＄￡₹₽₩₺₴₪฿₫₱₦₡₲₸₾₿¢"
 _NUMBER = re.compile(
     r"""
     (?P<whole>
-      [1-9]\d{0,2} (?P<mark>[.,'’ʼ´\u00a0\u202f\u2009\ ]) \d{3} (?:(?P=mark)\d{3})* (?!\d)  # 1.234.567
+      (?![0٠۰０])\d{1,3}                                                                    # 1.234.567
+      (?P<mark>[.,'’ʼ´٬，\u00a0\u202f\u2009\ ]) \d{3} (?:(?P=mark)\d{3})* (?!\d)
       | [1-9]\d? (?:,\d{2})+ ,\d{3} (?!\d)                                                  # 1,29,900
       | \d+
       | (?<![\w.,)]) (?=[.,]\d)                                                             # ,89
     )
-    (?: [.,] (?P<decimals>\d+) | € (?P<cents>\d{2}) (?!\d) )?
+    (?: [.,٫．] (?P<decimals>\d+) | € (?P<cents>\d{2}) (?!\d) )?
     """,
     re.VERBOSE,
 )
 _CODES = (
     "EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|ISK|PLN|CZK|HUF|RON|BGN|UAH|RUB|ILS|BRL|MXN|ZAR"
-    "|KRW|SGD|VND|IDR|PHP|MYR|TWD|ARS|CLP|COP|HKD|THB|Kč|zł|Ft|kr|Fr|Rs|TL|lei|лв|грн|руб|Euro"
+    "|KRW|SGD|VND|IDR|PHP|MYR|TWD|ARS|CLP|COP|HKD|THB|AED|SAR|EGP"
+    "|Kč|zł|Ft|kr|Fr|Rs|TL|lei|лв|грн|руб|Euro|ر\\.س|د\\.إ|ج\\.م|ريال|ریال|درهم|جنيه|تومان"
 )
 _CURRENCY_BEFORE = re.compile(rf"(?P<currency>[{_SIGNS}]|\b(?:{_CODES})\.?)\s?[-−]?\Z")
-_CURRENCY_BEHIND = re.compile(rf"(?:[.,]?[-–—]{{1,2}})?\s?(?P<currency>[{_SIGNS}円元원]|(?:{_CODES})\b)")
+_CURRENCY_BEHIND = re.compile(
+    rf"(?:[.,]?[-–—]{{1,2}})?\s?(?P<currency>[{_SIGNS}円元원]|[A-Z]{{1,2}}\$(?!\d)|(?:{_CODES})\b)"
+)
 _MACHINE = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[Ee][+-]?\d{1,3})?", re.ASCII)
 
 

@@ -55,6 +55,8 @@ SAMPLES: list[tuple[str, object]] = [
     ("Pinboard", [{"href": URL, "description": "A", "tags": "x y", "toread": "no"}]),
     ("Readability", {"bookmarks": [{"article__url": URL, "archive": 1}]}),
     ("bookmarks", HEAD + LINK.format('TOREAD="0"')),
+    ("bookmarks", f'<posts user="k"><post href="{URL}" description="A" tag="x y" toread="no"/></posts>'),
+    ("Pocket", [{"url": URL, "time_added": 1700000000, "tags": "x|y", "status": "archive"}]),
     (
         "linkding",
         HEAD + LINK.format('TAGS="linkding:bookmarks.archived"') + "<DD>d[linkding-notes]n[/linkding-notes]",
@@ -126,6 +128,14 @@ def test_a_backup_of_readeck_is_read() -> None:
     assert page.highlights == (
         SavedHighlight("marked", "why", "red", made=datetime(2024, 5, 2, 10, tzinfo=UTC)),
     )
+
+
+def test_what_only_one_program_has_decides_wherever_it_stands() -> None:
+    plain = {"url": f"{URL}1", "title": "A", "name": "B", "note": "Mine.", "date_added": "2026-01-02"}
+    file = read(json.dumps([plain]))
+    assert (file.program, file.pages[0].title, file.pages[0].note) == ("JSON", "A", "Mine.")
+    assert file.pages[0].saved == datetime(2026, 1, 2, tzinfo=UTC)
+    assert read(json.dumps([plain, {"url": URL, "tag_names": ["x"]}])).program == "linkding"
 
 
 def test_lists_of_karakeep_become_tags() -> None:
@@ -235,6 +245,8 @@ def test_times_are_read_by_their_size_or_form(value: object, year: int | None) -
         (b"name,age\nA,3\n", "not a table"),
         (b'{"url": "https://a.example/"}', "not of a known program"),
         (b"[1, 2]", "not of a known program"),
+        (b'[{"title": "A"}]', "not of a known program"),
+        (b"https://a.example/1\nDear all, this is a letter.\n", "not a table"),
         (b'[{"url": "https://a.exa', "damaged at line 1"),
         (b"[" * 200_000, "nested too deeply"),
         (b"<opml><body/></opml>", "not a list of bookmarks"),

@@ -20,6 +20,11 @@ from recrawl.comparing.values import Value, availability_in, crosses, money_text
         ("nur 12€50", 12.5, "€", False),
         ("from 10 – 20 €", 10.0, "€", False),
         ("2 lamps, 19,95 EUR", 19.95, "EUR", False),
+        ("2 lamps, 1 875 C$", 1875.0, "C$", False),
+        ("Size 5 A$9.99", 9.99, "$", True),
+        ("２個 １，９８０円", 1980.0, "円", False),
+        ("١٬٢٩٩٫٥٠ ريال", 1299.5, "ريال", False),
+        ("0,899 €", 0.899, "€", False),
     ],
 )
 def test_a_price_is_read_with_its_currency(text: str, number: float, currency: str, is_before: bool) -> None:

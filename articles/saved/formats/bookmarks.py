@@ -1,4 +1,4 @@
-"""Exports as HTML: bookmark files of browsers and their like, Pocket's and Instapaper's lists. Pure.
+"""Exports as HTML and XML: bookmark files, Pocket's and Instapaper's lists, posts of Delicious. Pure.
 
 The bookmark file is Netscape's (msdn aa753582): <DT><A> with ADD_DATE and TAGS, <DD> for its note, <H3> and
 <DL> for folders. Pocket's ril_export.html and Instapaper's have headings above lists of links.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from articles.saved.formats.markup import Tag, pieces
 from articles.saved.formats.pages import EntryCollection, FiledPage, NotSavedPages, SavedFile
-from articles.saved.formats.values import Times, tags_of, twice_unescaped
+from articles.saved.formats.values import Times, plain, tags_of, twice_unescaped
 
 MAX_FOLDERS = 20
 """Innermost folders that become tags of a page."""
@@ -19,6 +19,8 @@ MAX_FOLDERS = 20
 _POCKET, _INSTAPAPER = "Pocket", "Instapaper"
 _TITLE = re.compile(r"<title>\s*([^<]{0,200})", re.IGNORECASE)
 _BOOKMARKS = re.compile(r"NETSCAPE-Bookmark-file|<DT>\s*<(?:A|H3)\b", re.IGNORECASE)
+_POSTS = re.compile(r"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]{0,500}-->\s*)*<posts\b")
+"""The beginning of the XML of Delicious, Scuttle and Pinboard."""
 _LINKDING_NOTES = ("[linkding-notes]", "[/linkding-notes]")
 _LINKDING_ARCHIVED = "linkding:bookmarks.archived"
 _ROOTS = {
@@ -39,6 +41,8 @@ def is_list(text: str) -> bool:
 
 def read_list(text: str) -> SavedFile:
     """Read an HTML file of links. Raises NotSavedPages for any other page."""
+    if _POSTS.match(text):
+        return _read_posts(text)
     title = _TITLE.search(text[:5000])
     name = title[1].strip().lower() if title else ""
     # Lists without Pocket's title are known by its attribute time_added.
@@ -58,6 +62,24 @@ def read_list(text: str) -> SavedFile:
             reader.text(piece)
     reader.finish()
     return reader.collection.file()
+
+
+def _read_posts(text: str) -> SavedFile:
+    """Read the posts of Delicious and its like: titles in `description`, notes in `extended`."""
+    collection, times = EntryCollection("bookmarks"), Times()
+    for piece in pieces(text):
+        if isinstance(piece, Tag) and piece.name == "post" and not piece.closes:
+            values = {name: plain(value) for name, value in piece.attributes.items()}
+            page = FiledPage(
+                url=values.get("href", ""),
+                title=values.get("description", ""),
+                tags=tags_of(values.get("tag", ""), " "),
+                note=values.get("extended", ""),
+                saved=times.read(values.get("time", "")),
+                is_read=values.get("toread") == "no",
+            )
+            collection.add(page, piece.line)
+    return collection.file()
 
 
 def is_root(name: str) -> bool:
@@ -136,7 +158,9 @@ class _Reader:
             self.place = ""
             return
         self.heading, self.place = "", "h"
-        self.is_root_heading = any(mark in tag.attributes for mark in _ROOT_MARKS)
+        # The <H1> names the list: "Raindrop.io Bookmarks" became a tag of every page.
+        is_own_name = tag.name == "h1" and self.collection.program not in (_POCKET, _INSTAPAPER)
+        self.is_root_heading = is_own_name or any(mark in tag.attributes for mark in _ROOT_MARKS)
 
     def _folder(self, tag: Tag) -> None:
         self.finish()

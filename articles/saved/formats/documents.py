@@ -14,7 +14,7 @@ from typing import Any
 
 from articles.saved.formats.bookmarks import MAX_FOLDERS, is_root
 from articles.saved.formats.pages import EntryCollection, FiledPage, NotSavedPages, SavedFile, SavedHighlight
-from articles.saved.formats.values import Times, flag, list_of, plain, raw, tags_of
+from articles.saved.formats.values import TIMES, Times, flag, list_of, plain, raw, tags_of
 
 Entry = Mapping[str, Any]
 Reader = Callable[[Entry, Times], FiledPage]
@@ -135,6 +135,24 @@ def pocket_annotations(entry: Entry, times: Times) -> FiledPage:
     )
 
 
+def pocket(entry: Entry, times: Times) -> FiledPage:
+    """Read a page of Pocket's table that was turned into JSON, with tags between "|"."""
+    page = plain_entry(entry, times)
+    is_read = raw(entry.get("status")).lower() in ("archive", "read")
+    return replace(page, tags=tags_of(entry.get("tags"), "|"), is_read=is_read)
+
+
+def plain_entry(entry: Entry, times: Times) -> FiledPage:
+    """Read an entry of any list with addresses, by the usual names."""
+    return FiledPage(
+        url=raw(entry.get("url")),
+        title=plain(entry.get("title")) or plain(entry.get("name")),
+        tags=tags_of(entry.get("tags")),
+        note=plain(entry.get("note")),
+        saved=times.read(next((entry[name] for name in TIMES if entry.get(name)), "")),
+    )
+
+
 # The first that fits: names that several programs have stand below those that only one has.
 _LISTS: tuple[tuple[str, frozenset[str], Reader], ...] = (
     ("Wallabag", frozenset({"url", "is_archived", "is_starred"}), wallabag),
@@ -146,6 +164,8 @@ _LISTS: tuple[tuple[str, frozenset[str], Reader], ...] = (
     ("Pocket", frozenset({"url", "highlights"}), pocket_annotations),
     ("Readability", frozenset({"article__url"}), readability),
     ("Karakeep", frozenset({"content", "createdAt"}), karakeep),
+    ("Pocket", frozenset({"url", "time_added"}), pocket),
+    ("JSON", frozenset({"url"}), plain_entry),
 )
 """Programs by names that their entries have."""
 
@@ -221,7 +241,7 @@ def read_entries(entries: list[Any], fallback: str = "") -> SavedFile:
     # The first entries may be damaged; fifty are enough to know the program.
     objects = [entry for entry in entries[:50] if isinstance(entry, dict)]
     program, read = next(
-        ((program, read) for entry in objects for program, names, read in _LISTS if names <= entry.keys()),
+        ((program, read) for program, names, read in _LISTS for entry in objects if names <= entry.keys()),
         (fallback, None),
     )
     if read is None and (not fallback or entries):

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from articles.saved.formats.values import unescaped
 
 _TAG = re.compile(
-    r"<(/?)(a|dl|dt|dd|h[1-6]|ul|ol|li|p|hr|br|title|head|body|html|meta|link|b|i|u|em|strong|font|span|img|small)"
+    r"<(/?)(a|dl|dt|dd|h[1-6]|ul|ol|li|p|hr|br|title|head|body|html|meta|link|post"
+    r"|b|i|u|em|strong|font|span|img|small)"
     r"(?=[\s/>])|<!--|<!",
     re.IGNORECASE,
 )

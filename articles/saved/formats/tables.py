@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from articles.saved.formats.pages import EntryCollection, FiledPage, NotSavedPages, SavedFile, SavedHighlight
-from articles.saved.formats.values import Times, flag, plain, raw, tags_of
+from articles.saved.formats.values import TIMES, Times, flag, plain, raw, tags_of
 
 Row = Mapping[str, str]
 MAX_CELL = 256 * 1024 * 1024
 _DELIMITERS = ",;\t|"
 _WEB = re.compile(r"\s*https?://", re.IGNORECASE)
+_ADDRESS = re.compile(r"\s*https?://\S+\s*", re.IGNORECASE)
 MAX_ROW_LINES = 5_000
 _REREAD, MIN_REREAD = 10, 50_000
 """Lines that are read again behind broken rows: on average of each line, and at least."""
 _INSTAPAPER_STATES = {"unread", "archive", "starred"}
-_TIMES = ("created", "created_at", "creation date", "date", "date_added", "saved_at", "added", "timestamp")
 _NO_FOLDER = {"", "unsorted"}
 
 csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
@@ -101,7 +101,7 @@ def matter(row: Row, times: Times) -> FiledPage:
 
 def plain_table(row: Row, times: Times) -> FiledPage:
     """Read a row of any table with addresses, by columns of the usual names."""
-    saved = next((name for name in _TIMES if row[name]), "created")
+    saved = next((name for name in TIMES if row[name]), "created")
     tags = () if row["folder"].lower() in _NO_FOLDER else row["folder"].split("/")
     return _page(row, times, saved=saved, note="note", tags=tags)
 
@@ -148,6 +148,8 @@ def read_table(text: str) -> SavedFile:
         name.strip().strip("\ufeff").lower() for name in next(csv.reader([head], delimiter=delimiter), [])
     ]
     form = next((form for form in FORMS if form.columns <= set(header)), None)
+    if form is None and lines and all(_ADDRESS.fullmatch(line) for line in lines if line.strip()):
+        return _addresses(lines)
     if form is None:
         raise NotSavedPages("This file is not a table with a column of addresses, and of no known program.")
     collection, times = EntryCollection(form.program), Times()
@@ -157,6 +159,15 @@ def read_table(text: str) -> SavedFile:
             collection.refuse(number, row["url"], "The article came from a feed and was not saved.")
             continue
         collection.add(form.read(row, times), number)
+    return collection.file()
+
+
+def _addresses(lines: Sequence[str]) -> SavedFile:
+    """Read a list of nothing but addresses, one a line."""
+    collection = EntryCollection("list")
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            collection.add(FiledPage(line), number)
     return collection.file()
 
 

@@ -12,6 +12,11 @@ from decimal import Decimal
 from crawler.reading.charset import decode
 from crawler.reading.dates import Dates
 
+TIMES = (
+    "created", "created_at", "creation date", "date", "date_added", "saved_at", "added", "timestamp",
+    "time_added",
+)  # fmt: skip
+"""Names that programs give to the time at which a page was saved."""
 MAX_TIME = 100
 """Characters of a text that may be a time."""
 MAX_LITERAL = 100_000

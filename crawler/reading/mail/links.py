@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crawler.reading.addresses import absolute
-from crawler.reading.mail.headers import MessageHeaders
+from crawler.reading.mail.headers import MessageHeaders, decoded
 
+MAX_UNSUBSCRIBES = 10
 MAX_CONFIRMATION = 6_000
 """Characters of text; longer messages are issues that may speak of confirming."""
 _ANGLED = re.compile(r"<\s*([^<>]{1,4000}?)\s*>")
@@ -56,13 +57,13 @@ class MailLink:
 def unsubscribe_of(headers: MessageHeaders, links: Sequence[MailLink]) -> tuple[str, str, bool]:
     """Return the web address and the mail address that end the subscription, and whether one POST does.
 
-    The last is true by RFC 8058 alone: an https address, and List-Unsubscribe-Post with `One-Click`. Blanks
-    within an address come from programs that fold headers anywhere. Without the header, the last link whose
-    words say so is taken.
+    The last is true by RFC 8058 alone: an https address in the only List-Unsubscribe, and
+    List-Unsubscribe-Post with `One-Click`. Blanks within an address come from programs that fold headers
+    anywhere. Without the header, the last link whose words say so is taken.
     """
-    value = headers.raw("list-unsubscribe")
-    if value.startswith("=?"):
-        value = headers.text("list-unsubscribe")
+    # RFC 2369 allows one such header; Nodemailer writes one for each of several addresses.
+    values = headers.all("list-unsubscribe")[:MAX_UNSUBSCRIBES]
+    value = ",".join(decoded(one) if one.startswith("=?") else one for one in values)
     candidates = ["".join(part.split()) for part in _ANGLED.findall(value)]
     if not candidates:
         candidates = ["".join(part.split()) for part in value.split(",")]
@@ -72,7 +73,9 @@ def unsubscribe_of(headers: MessageHeaders, links: Sequence[MailLink]) -> tuple[
     )
     mail = next((address[7:] for address in candidates if address.lower().startswith("mailto:")), "")
     post = "".join(headers.raw("list-unsubscribe-post").split()).lower()
-    one_click = post == "list-unsubscribe=one-click" and url.lower().startswith("https://")
+    one_click = (
+        post == "list-unsubscribe=one-click" and url.lower().startswith("https://") and len(values) == 1
+    )
     if not url and not mail:
         url = next((link.raw for link in reversed(links) if is_unsubscribing(link.text)), "")
     return url[:4_000], mail[:1_000], one_click

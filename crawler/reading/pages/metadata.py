@@ -141,6 +141,11 @@ def _title(root: html.HtmlElement, metas: dict[str, str]) -> str:
     headline = one_line(metas.get("og:title") or metas.get("twitter:title") or "", 500)
     full = next((t for e in islice(root.iter("title"), 20) if (t := one_line(read_text(e), 500))), "")
     headings = [t for e in islice(root.iter("h1"), 20) if (t := one_line(read_text(e), 500))]
+    # Notion's og:title advertises Notion on pages of its customers.
+    parts = _SEPARATOR.split(headline)
+    is_of_site = len(parts) > 1 and site in parts and full != site and not any(part in full for part in parts)
+    if is_of_site and full in headings:
+        return full
     if headline:
         return _without_site(headline, site, headings)
     if full:

@@ -85,6 +85,16 @@ def test_title_comes_without_the_name_of_the_site(head: str, title: str) -> None
     assert page(head).title == title
 
 
+def test_a_title_that_advertises_the_site_is_not_that_of_the_page() -> None:
+    head = (
+        "<meta property=og:site_name content=Leaf><meta property=og:title content='Leaf – Notes for all'>"
+        "<title>{}</title>"
+    )
+    assert page(head.format("Flood"), f"<h1>Flood</h1><p>{PROSE}</p>").title == "Flood"
+    # Nothing else names the page here: the title element and the heading are the site's.
+    assert page(head.format("Leaf"), f"<h1>Leaf</h1><p>{PROSE}</p>").title == "Notes for all"
+
+
 def test_a_page_without_title_and_h1_is_called_by_its_first_heading() -> None:
     assert page("<title></title>", f"<h2>Second rank</h2><p>{PROSE}</p>").title == "Second rank"
 

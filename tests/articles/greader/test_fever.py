@@ -109,6 +109,13 @@ def test_marks_of_feeds_and_groups_keep_what_came_later(ann: Subscriber, app: Fe
     assert app.ask("unread_item_ids")["unread_item_ids"] == ""
 
 
+def test_milliseconds_are_a_time_too(ann: Subscriber, app: Fever) -> None:
+    newest, _ = articles(ann, 2)
+    before = int((NOW - timedelta(seconds=30)).timestamp() * 1000)
+    app.ask(mark="group", **{"as": "read", "id": 0, "before": before})
+    assert app.ask("unread_item_ids")["unread_item_ids"] == str(newest)
+
+
 @pytest.mark.parametrize(
     "form",
     [

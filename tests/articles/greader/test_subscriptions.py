@@ -76,7 +76,7 @@ def test_subscribing_by_address(ann):
     edit(ann, ac="subscribe", s="feed/https://new.example/rss", t="New", a="user/-/label/ Fun /Odd")
     assert followed_articles(ann) == {"https://new.example/rss": ("New", ["Fun/Odd"])}
     assert Feed.objects.get().status == "active"
-    edit(ann, ac="subscribe", s="feed/https://new.example/rss", t="Other")
+    edit(ann, ac="subscribe", s="feed/https://new.example/rss", t="Other", a="user/-/label/Other")
     assert followed_articles(ann) == {"https://new.example/rss": ("New", ["Fun/Odd"])}
 
 

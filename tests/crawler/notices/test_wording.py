@@ -30,4 +30,5 @@ def test_words_are_whole_words_in_any_case() -> None:
     assert has_any("The FERRY leaves", "train, ferry")
     assert not has_any("The ferryman leaves", "ferry")
     assert has_any("Jürgen (alt)", "jürgen")
+    assert has_any("Here\u02bcs why: п\u02bcять", "here's why") and has_any("п\u02bcять", "п'ять")
     assert not has_any("nothing", " , ,")

@@ -91,6 +91,11 @@ def test_preheader_author_view_and_one_click() -> None:
         ("https://a.example/u", "", ("https://a.example/u", "", False)),
         ("<https://a.example/u\r\n ?x=1>", "", ("https://a.example/u?x=1", "", False)),
         ("=?us-ascii?q?=3Chttps=3A=2F=2Fa.example=2Fu=3E?=", "", ("https://a.example/u", "", False)),
+        (
+            "<mailto:u@a.example>\r\nList-Unsubscribe: <https://a.example/u>",
+            "List-Unsubscribe=One-Click",
+            ("https://a.example/u", "u@a.example", False),
+        ),
     ],
 )
 def test_unsubscribing(header: str, post: str, expected: tuple[str, str, bool]) -> None:
