@@ -127,6 +127,10 @@ REPORTS_LEFT = """
 - **HTTP.** A server that answers 304 to a tag of its own although its document changed is believed.
 - **Identity.** An article that gets another address and another guid is another article, as the maintainers
   of those readers decided.
+- **Pages made by scripts.** An article that stands only in the JSON of a page's program, and neither in its
+  HTML nor in its JSON-LD, has no text unless it is opened in a browser.
+- **Newsletters.** One that a person forwards by hand is theirs: whose it was before, only words in many
+  languages tell.
 """
 COMMANDS_HEAD = """# Commands
 
