@@ -324,7 +324,7 @@ class _Usual:
         keys = self.keys_of(row)
         tags = [self.groups[key] for key in keys if key in self.groups]
         settings: dict[str, Any] = {"tags": keys} if keys else {}
-        lost = []
+        lost: list[str] = []
         for name in _OF_GROUPS:
             inherited = [self.rules[key][name] for key in keys if key in self.rules]
             lists = [_strings(row, name), *inherited, self.filters.get(name, [])]

@@ -59,7 +59,9 @@ def test_other_requests_have_the_limit_of_their_connection(monkeypatch: pytest.M
     answer = answered("page=1", "SET statement_timeout = 100", "SELECT pg_sleep(9)")
     assert answer.status_code == 503
     assert b"was stopped" in answer.content
-    connection.close()
+    with connection.cursor() as cursor:
+        # Closed, it would go back into the pool with its limit, and stop a statement of some later test.
+        cursor.execute("RESET statement_timeout")
 
 
 def test_other_failures_of_the_database_are_not_the_deadline_s() -> None:
