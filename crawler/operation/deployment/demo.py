@@ -297,7 +297,8 @@ def _subscriber(now: datetime) -> None:
     follow_topic(subscriber, "keyword", "ferry")
     create_personal_feed(subscriber, name="Rivers and ferries", include=["ferry", "river"], order="interest")
     revoke_address(create_personal_feed(subscriber, name="Everything, newest first"))
-    first_report = Article.objects.filter(feed__title="The Harbour Courier").latest("published")
+    # Not its newest: where that stood first of all, reading one article marked two (browser tests at noon).
+    first_report = Article.objects.filter(feed__title="The Harbour Courier").order_by("-published")[5]
     again = Feed.objects.get(title="Riverside Weather Desk").articles.latest("published")
     Article.objects.filter(pk=again.pk).update(
         title=first_report.title, text=first_report.text, published=first_report.published
