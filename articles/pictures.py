@@ -36,6 +36,12 @@ def attached_picture(enclosures: Iterable[Any]) -> str:
     addresses = (
         web_url(str(enclosure.get("url", "")))
         for enclosure in enclosures
-        if isinstance(enclosure, dict) and str(enclosure.get("type", "")).startswith("image/")
+        if isinstance(enclosure, dict) and _is_picture(enclosure)
     )
     return next((address for address in addresses if address), "")
+
+
+def _is_picture(enclosure: dict[str, Any]) -> bool:
+    """Return whether an enclosure is a picture by its type, or without one by its medium (Media RSS)."""
+    kind = str(enclosure.get("type", ""))
+    return kind.startswith("image/") or (not kind and enclosure.get("medium") == "image")

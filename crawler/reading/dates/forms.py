@@ -57,7 +57,7 @@ _AFTER_CLOCK = re.compile(r"\s*(?:Uhr|uur|hrs?|h|ч|час(?:а|ов)?|год)\b
 _CLOCK_BEFORE = re.compile(
     r"(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([ap])\.?m\b\.?)?(?:[\s,|·•–—-])+(?=\S)", re.IGNORECASE
 )
-_YEAR_LAST = re.compile(r"\s*([A-Z]{1,5}\s+)?(\d{4})\s*$", re.IGNORECASE)
+_YEAR_LAST = re.compile(r"\s*([A-Z]{1,5}\s+)?(\d{4})(\s+\D.*|\s*)$", re.IGNORECASE)
 _ZONE = re.compile(
     r"\s*\(?\s*(?:([A-Z]{1,5})\b)?\s*(?:([+\-\u2212])\s*(\d{1,2})(?::?(\d{2}))?(?:Z|\s+[A-Z]{2,5}\b)?)?\s*\)?\s*"
     r"(?:\([A-Za-z .,'-]{0,60}\))?\s*[.,]?\s*",
@@ -94,20 +94,20 @@ _NAMED_ZONES = {
     "aus eastern": 10, "australian eastern": 10, "e. australia": 10, "new zealand": 12,
 }  # fmt: skip
 # The beginnings of month names, folded: English, German, French, Spanish, Italian, Portuguese, Dutch,
-# Scandinavian, Polish, Turkish, Indonesian, Russian and Ukrainian. The longest one that fits decides.
+# Scandinavian, Finnish, Polish, Turkish, Indonesian, Russian and Ukrainian. The longest that fits decides.
 _MONTHS = {
-    1: "jan jän jaen ene gen sty oca янв січ",
-    2: "feb fev fév fév lut şub pebr фев лют",
+    1: "jan jän jaen ene gen sty oca янв січ tam",
+    2: "feb fev fév fév lut şub pebr фев лют hel",
     3: "mar mär maer mrt maa мар бер",
-    4: "apr avr abr kwi nis апр кві",
-    5: "may mai mag mei maj мая май тра",
-    6: "jun juin giu cze haz lipa lipn meit июн чер",
-    7: "jul juil lug lip tem июл лип",
-    8: "aug aoû aou ago sie ağu авг сер",
-    9: "sep set wrz eyl сен вер",
-    10: "oct okt out ott paź paz eki окт жов",
+    4: "apr avr abr kwi nis апр кві huh",
+    5: "may mai mag mei maj мая май тра tou",
+    6: "jun juin giu cze haz lipa lipn meit июн чер kes",
+    7: "jul juil lug lip tem июл лип hei",
+    8: "aug aoû aou ago sie ağu авг сер elo",
+    9: "sep set wrz eyl сен вер syy",
+    10: "oct okt out ott paź paz eki окт жов lok",
     11: "nov lis kas noi marr ноя лис",
-    12: "dec dez déc dic des gru ara дек гру",
+    12: "dec dez déc dic des gru ara дек гру jou",
 }
 
 
@@ -271,7 +271,8 @@ def _month_first(text: str) -> float | None:
     clock, tail = _clock(text[match.end() :])
     year = match[4] or ""
     if not year and (last := _YEAR_LAST.match(tail)):
-        tail, year = last[1] or "", last[2]
+        # Perl and git write the zone behind the year.
+        tail, year = (last[1] or "") + last[3], last[2]
     return _moment(int(year), month, int(match[3]), clock, tail) if year else None
 
 

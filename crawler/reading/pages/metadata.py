@@ -88,7 +88,8 @@ def _metas(root: html.HtmlElement) -> dict[str, str]:
     """Return the first content of every meta element by lower-case name, property or itemprop."""
     metas: dict[str, str] = {}
     for element in root.iter("meta"):
-        content = (element.get("content") or "").strip()
+        # Engadget writes `value` (postlight/parser 552).
+        content = (element.get("content") or element.get("value") or "").strip()
         for attribute in ("property", "name", "itemprop", "http-equiv"):
             name = (element.get(attribute) or "").strip().lower()
             if name and content:
