@@ -155,10 +155,13 @@ def _offered(image: html.HtmlElement) -> Iterator[str]:
 
 
 def _is_address(text: str) -> bool:
-    """Return whether the text may be an image's address: neither words nor inline data."""
+    """Return whether the text may be an image's address: neither words nor inline data.
+
+    postlight/parser 589: a loader's settings in JSON were taken for one.
+    """
     return (
         0 < len(text) <= _LONGEST
-        and not any(c.isspace() for c in text)
+        and not any(c.isspace() or c in '"<>' for c in text)
         and ("/" in text or "." in text)
         and not text.lower().startswith(_NO_PICTURE)
     )
